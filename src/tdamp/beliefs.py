@@ -1,0 +1,79 @@
+"""Beliefs: the two types that carry every message, and the evidence they give each other.
+
+`Message(shift, prec)` is exp(shift x - prec x^2 / 2), where zero means "no information";
+`Moments(mean, var)` is a mean and a variance, where `var = 0` means "known".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+
+class Moments(NamedTuple):
+    """First two moments of a belief."""
+
+    mean: Array
+    var: Array
+
+
+class Message(NamedTuple):
+    """Natural parameters of a Gaussian factor exp(shift x - prec x^2 / 2), not normalised."""
+
+    shift: Array
+    prec: Array
+
+
+def flat(shape: tuple[int, ...], dtype: jnp.dtype) -> Message:
+    """The message that says nothing."""
+    return Message(jnp.zeros(shape, dtype), jnp.zeros(shape, dtype))
+
+
+def combine(a: Message, b: Message | None) -> Message:
+    """Product of two messages; `None` stands for the flat one and costs nothing."""
+    return a if b is None else Message(a.shift + b.shift, a.prec + b.prec)
+
+
+def moments(message: Message) -> Moments:
+    """Moments of a proper message (prec > 0)."""
+    var = 1 / message.prec
+    return Moments(message.shift * var, var)
+
+
+def tilt(belief: Moments, message: Message) -> Moments:
+    """Moments of N(x; mean, var) exp(shift x - prec x^2 / 2), normalised.
+
+    Oracle: quadrature, and autodiff of `gain`.
+    """
+    shrink = 1 + belief.var * message.prec
+    return Moments((belief.mean + belief.var * message.shift) / shrink, belief.var / shrink)
+
+
+def gain(belief: Moments, message: Message) -> Array:
+    """log of the integral of N(x; mean, var) exp(shift x - prec x^2 / 2): the evidence gained.
+
+    Written so that no intermediate exceeds the result by much: float32 takes variances
+    1e-12..1e12 and means of 1e4 standard deviations. Oracle: quadrature and float64.
+    """
+    mean, var = belief
+    shift, prec = message
+    shrink = 1 + var * prec
+    tilted = mean / shrink + (var / shrink) * shift
+    return 0.5 * (shift * tilted + (mean / shrink) * (shift - prec * mean) - jnp.log1p(var * prec))
+
+
+def log_norm(message: Message) -> Array:
+    """log of the integral of exp(shift x - prec x^2 / 2), up to the constant log sqrt(2 pi).
+
+    Differences of it are evidence: for N(x; mean, var) with natural parameters `a` and a message `b`,
+    gain = log_norm(a + b) - log_norm(a), and relative to a base prior it is the Savage-Dickey ratio.
+    """
+    return 0.5 * (message.shift * (message.shift / message.prec) - jnp.log(message.prec))
+
+
+def thin(slab: Moments, active_prob: Array) -> Moments:
+    """Moments of active_prob N(x; slab) + (1 - active_prob) delta(x)."""
+    mean = active_prob * slab.mean
+    return Moments(mean, active_prob * (slab.var + (1 - active_prob) * slab.mean**2))

@@ -1,0 +1,1 @@
+"""The factors of the graph. A factor imports no other factor."""

@@ -1,0 +1,113 @@
+"""M-step: noise variance, base-prior variance and the burst chain.
+
+Paper: eq. (reg_v_update), (cls_v), (cls_v_update); errata E4, E6. Statistics are plain sums, so they add up over
+minibatches, chunks and clients. Oracle: closed form, direct argmax, enumeration.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from . import gumbel, numerics
+from .beliefs import Moments, moments, thin
+from .factors import burst, group_spike_slab, probit_output
+from .network import Task
+from .turbo import Layer
+
+NoiseRule = Literal["em", "numerical", "fixed"]
+
+NOISE_RANGE = 1e-6, 1e6
+"""Bounds of the noise variance, relative to the output scale it started from."""
+NOISE_DAMPING = 0.5
+_GRID = np.linspace(-4.0, 4.0, 41)  # log candidates around the present noise variance, for `numerical`
+_HERMITE = np.polynomial.hermite_e.hermegauss(9)
+
+
+class NoiseStats(NamedTuple):
+    """Sums over rows: their weight, and what the rule needs, (k, outputs) or (k,)."""
+
+    weight: Array
+    sums: Array
+
+
+def noise_stats(
+    task: Task, rule: NoiseRule, z_post: Moments, y: Array, row_weight: Array, noise_var: Array
+) -> NoiseStats:
+    """Sufficient statistics of a minibatch for `noise_target`."""
+    w = row_weight[:, None]
+    weight = row_weight.sum()
+    if task == "regression":
+        return NoiseStats(weight, (w * ((y - z_post.mean) ** 2 + z_post.var)).sum(0))
+    margin, rival = probit_output.margins(z_post, y)
+    w = w * rival / (margin.mean.shape[-1] - 1)
+    if rule == "numerical":
+        nodes, weights = _HERMITE
+        points = margin.mean[..., None] + jnp.sqrt(margin.var)[..., None] * jnp.asarray(nodes, w.dtype)
+        share = w[..., None] * jnp.asarray(weights / weights.sum(), w.dtype)
+        scales = jnp.exp(-0.5 * jnp.asarray(_GRID, w.dtype)) / jnp.sqrt(noise_var)
+        return NoiseStats(weight, jnp.stack([(share * numerics.log_ndtr(-points * s)).sum() for s in scales]))
+    return NoiseStats(weight, jnp.stack([(w * margin.mean).sum(), (w * (margin.mean**2 + margin.var)).sum()]))
+
+
+def noise_target(task: Task, rule: NoiseRule, stats: NoiseStats, noise_var: Array) -> Array:
+    """The noise variance that maximises the expected log-likelihood under `stats`."""
+    if rule == "fixed":
+        return noise_var
+    mean = stats.sums / jnp.maximum(stats.weight, jnp.finfo(stats.sums.dtype).tiny)
+    if task == "regression":
+        return mean
+    if rule == "numerical":
+        return noise_var * jnp.exp(_peak(mean))
+    loc, scale = gumbel.fit(mean[0], mean[1])
+    scale = jnp.maximum(scale, jnp.finfo(scale.dtype).tiny)
+    return scale**2 * gumbel.best_noise_var(loc / scale)
+
+
+def _peak(objective: Array) -> Array:
+    """Where a smooth function sampled on _GRID peaks: its best node, moved by a parabola through three."""
+    i = jnp.clip(jnp.argmax(objective), 1, len(_GRID) - 2)
+    left, here, right = objective[i - 1], objective[i], objective[i + 1]
+    bend = left - 2 * here + right
+    shift = jnp.where(bend < 0, 0.5 * (left - right) / jnp.where(bend < 0, bend, -1), 0)
+    return jnp.asarray(_GRID, objective.dtype)[i] + jnp.clip(shift, -1, 1) * (_GRID[1] - _GRID[0])
+
+
+def damped_noise(task: Task, noise_var: Array, target: Array, scale: Array) -> tuple[Array, Array]:
+    """The once-an-epoch update, Paper: eq. (cls_v_update): half old, half new; regression takes the new one."""
+    new = target if task == "regression" else noise_var + NOISE_DAMPING * (target - noise_var)
+    return bound_noise(new, scale)
+
+
+def running_noise(noise_var: Array, target: Array, rate: Array, scale: Array) -> tuple[Array, Array]:
+    """The running estimate: an exponential average of log noise_var, one step per minibatch."""
+    target, clipped = bound_noise(target, scale)
+    return noise_var * (target / noise_var) ** rate, clipped
+
+
+def bound_noise(noise_var: Array, scale: Array) -> tuple[Array, Array]:
+    """The NOISE_RANGE clip and its count. A NaN would pass through: the caller reports it."""
+    low, high = NOISE_RANGE[0] * scale, NOISE_RANGE[1] * scale
+    return jnp.clip(noise_var, low, high), jnp.sum((noise_var < low) | (noise_var > high), dtype=jnp.int32)
+
+
+BASE_VAR_RANGE = 0.01, 100.0
+"""A learned base variance may leave its start by these factors at most: it can then neither collapse nor blow up."""
+
+
+def learn_base_var(layer: Layer, start: Array) -> Layer:
+    """EM for the base prior's variance: mean second moment of the layer's active weights, damped by half in log."""
+    w_post = thin(moments(layer.weight), layer.active_prob[:, None])
+    count = jnp.maximum(layer.active_prob.sum() * w_post.mean.shape[1], 1.0)
+    target = (w_post.var + w_post.mean**2).sum() / count
+    new = jnp.sqrt(layer.base_var * jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start))
+    return layer._replace(base_var=new)
+
+
+def learn_chain(layer: Layer, group_of: Array | None) -> Layer:
+    """M-step of the burst prior's transition probabilities."""
+    unary = group_spike_slab.active_logit(layer.offset, layer.weight, layer.base_var, group_of)
+    return layer._replace(chain=burst.learn(burst.transition_counts(unary, layer.chain)))

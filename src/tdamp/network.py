@@ -1,0 +1,47 @@
+"""The network's shape: widths, activation, task, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Task = Literal["regression", "classification"]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A feed-forward network z_l = W_l u_(l-1) + b_l, u_l = activation(z_l), with its output task.
+
+    `widths` runs from the inputs to the outputs: (784, 128, 10).
+    """
+
+    widths: tuple[int, ...]
+    task: Task = "regression"
+    activation: str = "relu"
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.widths) - 1
+
+    @property
+    def n_units(self) -> int:
+        """Units that own a weight group, Q_W: the inputs and the hidden units (erratum E9)."""
+        return sum(self.widths[:-1])
+
+    @property
+    def n_params(self) -> int:
+        return n_params(self.widths)
+
+    @property
+    def n_multiply_adds(self) -> int:
+        return n_multiply_adds(self.widths)
+
+
+def n_params(widths: tuple[int, ...]) -> int:
+    """Weights and biases of a dense network of these widths."""
+    return sum((a + 1) * b for a, b in zip(widths, widths[1:], strict=False))
+
+
+def n_multiply_adds(widths: tuple[int, ...]) -> int:
+    """Multiply-adds of one forward pass of the posterior-mean network."""
+    return sum(a * b for a, b in zip(widths, widths[1:], strict=False))

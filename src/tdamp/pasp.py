@@ -1,0 +1,34 @@
+"""PasP: the posterior becomes the next minibatch's prior.
+
+`paper`: prior = posterior^power (Paper: eq. (PasP), power = 1). Every epoch counts the data again.
+`anchored`: the same power, with the base prior N(0, base_var) making up the rest, so that at the fixed point each
+datum counts `data_weight` times: prec = power prec + (1 - power) / base_var, shift = power shift. Log-odds
+follow from the slabs by the same rule (factors/group_spike_slab; erratum E10).
+Oracle: the fixed point of a repeated message.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jax import Array
+
+from .beliefs import Message
+
+Pasp = Literal["anchored", "paper"]
+
+
+def anchored_power(data_weight: Array, n_rows: Array, n_batch: Array) -> Array:
+    """The share of the posterior that is kept after a minibatch of `n_batch` of `n_rows` rows.
+
+    With R = n_rows / n_batch minibatches this is R k / (R k + 1); a short last batch forgets less.
+    """
+    return data_weight * n_rows / (data_weight * n_rows + n_batch)
+
+
+def carry_over(post: Message, base_var: Array, power: Array, pasp: Pasp) -> Message:
+    """The next prior from a posterior slab."""
+    prec = power * post.prec
+    if pasp == "anchored":
+        prec = prec + (1 - power) / base_var
+    return Message(power * post.shift, prec)
