@@ -9,12 +9,14 @@ from tdamp.datasets import DataNotFound, boston, folder, load_boston, load_mnist
 
 
 def write_idx(path, array):
+    """Write an idx file of bytes."""
     header = bytes([0, 0, 8, array.ndim]) + b"".join(int(n).to_bytes(4, "big") for n in array.shape)
     path.write_bytes(gzip.compress(header + array.tobytes()))
 
 
 @pytest.fixture
 def data(tmp_path):
+    """A data folder with five digits and two houses."""
     rng = np.random.default_rng(0)
     (tmp_path / "mnist").mkdir()
     for name, n in zip(mnist.FILES, (5, 5, 3, 3), strict=True):
