@@ -1,0 +1,1 @@
+"""Benchmarks against peers: `tdamp bench accuracy` and `tdamp bench speed` (extra `bench`)."""

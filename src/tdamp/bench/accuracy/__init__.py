@@ -1,0 +1,1 @@
+"""`tdamp bench accuracy`: error by epoch beside Adam, in four parts."""
