@@ -1,0 +1,1 @@
+"""Slow, obvious references: nothing here imports the package under test."""
