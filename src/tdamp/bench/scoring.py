@@ -63,5 +63,5 @@ def mean_curve(runs: Iterable[dict[str, Any]], key: str) -> np.ndarray:
 
 
 def at(curve: Sequence[float] | np.ndarray, epoch: int) -> float:
-    """The curve's value after `epoch` epochs, or after the last one if there are fewer."""
-    return float(curve[min(epoch, len(curve)) - 1])
+    """The curve's value after `epoch` epochs."""
+    return float(curve[epoch - 1])

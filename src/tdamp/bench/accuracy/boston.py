@@ -35,7 +35,6 @@ def run(problems: Sequence[Problem], plan: Plan, libraries: Sequence[str], tick:
             "test_rows": len(problems[0].x_test),
             "batch": plan.boston_batch,
             "epochs": plan.boston_epochs,
-            "settings": str(presets.BOSTON),
         },
         "runs": {"tdamp": ours},
         "mean": {"tdamp": means(ours)},

@@ -28,7 +28,9 @@ def train_ours(
         append(run, score(model, problem) | {"seconds": seconds, "units": model.n_units})
         tick(f"tdamp, seed {seed}, epoch {epoch}")
 
-    model = ours.train(problem, widths, replace(settings, max_epochs=epochs), seed, on_epoch)
+    settings = replace(settings, max_epochs=epochs)
+    model = ours.train(problem, widths, settings, seed, on_epoch)
+    run["settings"] = str(settings)
     run["outcome"] = str(model.fitted.outcome)
     return run, model
 
@@ -104,7 +106,6 @@ def contest(
             "batch": batch,
             "epochs": epochs,
             "seeds": list(seeds),
-            "settings": str(settings),
         },
         "learning_rates": chosen,
         "runs": runs,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -18,13 +19,7 @@ PRODUCTS = 4, 9
 def epoch_flops(widths: tuple[int, ...], rows: int) -> int:
     """2 rows sum_l N_(l-1) N_l x (4 products in the first layer, 9 in the others)."""
     first, others = PRODUCTS
-    products = (first * a * b if l == 0 else others * a * b for l, (a, b) in enumerate(pairs(widths)))
-    return 2 * rows * sum(products)
-
-
-def pairs(widths: tuple[int, ...]) -> list[tuple[int, int]]:
-    """(inputs, outputs) of every layer."""
-    return list(zip(widths, widths[1:], strict=False))
+    return 2 * rows * sum((others if l else first) * a * b for l, (a, b) in enumerate(pairwise(widths)))
 
 
 def measure(size: int = SIZE, repeats: int = 7) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 Params = list[tuple[np.ndarray, np.ndarray]]
@@ -12,7 +14,7 @@ def he_init(widths: tuple[int, ...], seed: int) -> Params:
     rng = np.random.default_rng(seed)
     return [
         ((rng.standard_normal((n_in, n_out)) * np.sqrt(2 / n_in)).astype(np.float32), np.zeros(n_out, np.float32))
-        for n_in, n_out in zip(widths, widths[1:], strict=False)
+        for n_in, n_out in pairwise(widths)
     ]
 
 

@@ -1,0 +1,27 @@
+"""The plot of the accuracy benchmark: error by epoch, one panel a part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..extras import need
+from .table import TITLES, curves
+
+
+def draw(parts: dict[str, Any], path: Path) -> None:
+    """Write the PNG."""
+    need("matplotlib").use("Agg")
+    plt = need("matplotlib.pyplot")
+    figure, axes = plt.subplots(1, len(parts), figsize=(5.2 * len(parts), 4.2), squeeze=False, layout="constrained")
+    for axis, (name, part) in zip(axes[0], parts.items(), strict=True):
+        for label, curve, _ in curves(name, part):
+            scale = 1 if name == "boston" else 100
+            values = [scale * value for value in curve]
+            axis.plot(range(1, len(curve) + 1), values, label=label, ls="-" if "tdamp" in label else "--")
+        axis.set(xlabel="epoch", ylabel="test NMSE" if name == "boston" else "test error (%)", yscale="log")
+        axis.set_title(TITLES[name].partition(",")[0], fontsize=10)
+        axis.grid(True, which="both", alpha=0.25)
+        axis.legend(fontsize=7)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)

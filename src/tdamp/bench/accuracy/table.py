@@ -1,0 +1,57 @@
+"""Tables of the accuracy benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from ..scoring import at
+from ..tables import grid, show_verdicts
+
+EPOCHS = (1, 3, 5, 10, 20, 25, 30)
+TITLES = {
+    "mnist": "MNIST 784-128-10, test error in %, mean over seeds",
+    "depth": "MNIST 784-256-256-256-256-10, test error in %",
+    "keep": "MNIST 784-128-10 pruned, test error in %",
+    "boston": "Boston 13-64-64-1, test NMSE, mean over splits",
+}
+
+
+def show(console: Console, name: str, part: dict[str, Any]) -> None:
+    """The curves of one part at a few epochs, then its verdicts."""
+    if name == "boston":
+        epochs, text = (5, 10, 20, 50, 100), "{:.4f}".format
+    else:
+        epochs, text = EPOCHS, lambda error: f"{100 * error:.2f}"
+    lines = list(curves(name, part))
+    epochs = tuple(epoch for epoch in epochs if epoch <= max(len(curve) for _, curve, _ in lines))
+    rows = [
+        [label, *(text(at(curve, epoch)) if epoch <= len(curve) else "" for epoch in epochs), extra]
+        for label, curve, extra in lines
+    ]
+    console.print(grid(TITLES[name], ["epoch", *map(str, epochs), "last NLL"], rows))
+    show_verdicts(console, part["verdicts"])
+
+
+def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[float], str]]:
+    """Label, error by epoch, and the last negative log-likelihood as text, of every contender of a part."""
+    if name == "keep":
+        for keep, found in part["by_keep"].items():
+            yield f"tdamp, keep {keep} ({found['units']} units)", found["mean"]["error"], _last(found["mean"])
+        return
+    key = "nmse" if name == "boston" else "error"
+    for contender, mean in part["mean"].items():
+        rate = part.get("learning_rates", {}).get(contender.removeprefix("adam_"))
+        label = f"Adam ({contender.removeprefix('adam_')}, {rate['chosen']:g})" if rate else contender
+        yield label, mean[key], _last(mean)
+        if contender == "tdamp":
+            yield "tdamp, predictive", mean[f"{key}_predictive"], ""
+    for library, found in part.get("adam", {}).items():
+        yield f"Adam ({library}, {found['chosen']:g}, by validation)", found["chosen_test_mean"], ""
+        yield f"Adam ({library}), best rate at each epoch", found["envelope"], ""
+
+
+def _last(mean: dict[str, Any]) -> str:
+    return f"{mean['nll'][-1]:.4f}" if "nll" in mean else ""
