@@ -1,0 +1,158 @@
+"""The M-step: noise variance by closed form and by argmax, base variance within its bounds."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr
+
+from tdamp import mstep, turbo
+from tdamp.beliefs import Message, Moments
+from tdamp.factors.burst import Chain
+
+RNG = np.random.default_rng(0)
+N_ROWS = 40
+
+
+def target(task: str, rule: str, z_post: Moments, y: np.ndarray, weight: np.ndarray, noise_var: float) -> jax.Array:
+    """noise_target of one batch."""
+    stats = mstep.noise_stats(task, rule, z_post, y, weight, jnp.asarray(noise_var))
+    return mstep.noise_target(task, rule, stats, jnp.asarray(noise_var))
+
+
+def expected_log_likelihood(margin: Moments, share: np.ndarray, noise_var: float) -> float:
+    """Mean of log Phi(-margin / sqrt(v)) over a mixture of Gaussians, by a dense grid in every component."""
+    t = np.linspace(-9, 9, 301)
+    weight = np.exp(-0.5 * t * t)
+    points = margin.mean[:, None] + np.sqrt(margin.var)[:, None] * t
+    inner = (log_ndtr(-points / np.sqrt(noise_var)) * weight).sum(1) / weight.sum()
+    return float((share * inner).sum())
+
+
+def numerical_best(margin: Moments, share: np.ndarray) -> float:
+    """The argmax over v, by golden section in log v."""
+    found = minimize_scalar(
+        lambda s: -expected_log_likelihood(margin, share, np.exp(s)),
+        bounds=(-9, 9),
+        method="bounded",
+        options={"xatol": 1e-5},
+    )
+    return float(np.exp(found.x))
+
+
+def test_regression() -> None:
+    """identity: the weighted mean of (y - z)^2 + z_var per output is where d E log N(y; z, v) / dv = 0."""
+    mean, var, y = RNG.normal(size=(30, 2)), RNG.exponential(size=(30, 2)), RNG.normal(size=(30, 2))
+    weight = RNG.integers(0, 3, 30).astype(float)
+    ours = target("regression", "em", Moments(mean, var), y, weight, 1.0)
+
+    def expected(v: jax.Array) -> jax.Array:
+        per_row = -0.5 * (jnp.log(v) + ((y - mean) ** 2 + var) / v)
+        return (weight[:, None] * per_row).sum()
+
+    np.testing.assert_allclose(jax.grad(expected)(ours), np.zeros(2), atol=1e-10)
+    assert np.all(jax.grad(expected)(0.9 * ours) > 0) and np.all(jax.grad(expected)(1.1 * ours) < 0)
+
+
+@pytest.mark.parametrize("rule", ["em", "numerical"])
+def test_stats_add_up(rule: mstep.NoiseRule) -> None:
+    """identity: the statistics of a batch are the sums over its parts, here chosen by row weights."""
+    mean, var, y = RNG.normal(size=(N_ROWS, 3)), RNG.exponential(size=(N_ROWS, 3)), RNG.integers(0, 3, N_ROWS)
+    weight = RNG.uniform(0.5, 2.0, N_ROWS)
+    first = np.arange(N_ROWS) < 11
+    whole, a, b = (
+        mstep.noise_stats("classification", rule, Moments(mean, var), y, w, jnp.asarray(1.0))
+        for w in (weight, weight * first, weight * ~first)
+    )
+    np.testing.assert_allclose(whole.weight, a.weight + b.weight, rtol=1e-12)
+    np.testing.assert_allclose(whole.sums, a.sums + b.sums, rtol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.3, 2.0])
+def test_numerical_rule(spread: float) -> None:
+    """quadrature: the numerical rule finds the argmax over the true mixture of Gaussians, to 2 % in v."""
+    n = N_ROWS
+    mean = RNG.normal(size=(n, 3))
+    label = RNG.integers(0, 3, n)
+    mean[np.arange(n), label] += spread
+    z_post = Moments(mean, 0.3 * RNG.exponential(size=(n, 3)))
+    rows = [(i, m) for i in range(n) for m in range(3) if m != label[i]]
+    margin = Moments(
+        np.array([mean[i, m] - mean[i, label[i]] for i, m in rows]),
+        np.array([z_post.var[i, m] + z_post.var[i, label[i]] for i, m in rows]),
+    )
+    best = numerical_best(margin, np.full(len(rows), 1 / len(rows)))
+    ours = target("classification", "numerical", z_post, label, np.ones(n), 1.0)
+    np.testing.assert_allclose(ours, best, rtol=0.02)
+
+
+def test_gumbel_rule_on_gumbel_margins() -> None:
+    """quadrature: if the margins are minimum Gumbel, the closed rule finds the numerical argmax within 1 %.
+
+    The margins lie at the quantiles of the law, so that no sampling error enters.
+    """
+    n, loc, scale = 4000, -1.5, 1.3
+    margin = loc + scale * np.log(-np.log1p(-(np.arange(n) + 0.5) / n))
+    best = numerical_best(Moments(margin, np.zeros(n)), np.full(n, 1 / n))
+    z_post = Moments(np.stack([np.zeros(n), margin], 1), np.zeros((n, 2)))
+    closed = target("classification", "em", z_post, np.zeros(n, int), np.ones(n), 1.0)
+    np.testing.assert_allclose(closed, best, rtol=0.01)
+
+
+def test_fixed_rule() -> None:
+    """identity: a fixed noise variance stays what it is."""
+    z_post = Moments(np.zeros((N_ROWS, 3)), np.ones((N_ROWS, 3)))
+    assert target("classification", "fixed", z_post, np.zeros(N_ROWS, int), np.ones(N_ROWS), 0.123) == 0.123
+
+
+def test_noise_is_bounded_and_counted() -> None:
+    """identity: the clip acts exactly outside NOISE_RANGE * scale and says so; damping is half old, half new."""
+    low, high = mstep.NOISE_RANGE
+    for value, expected, count in [(0.0, low * 2, 1), (1e12, high * 2, 1), (3.0, 3.0, 0)]:
+        bounded, clipped = mstep.bound_noise(jnp.float64(value), 2.0)
+        assert bounded == expected and clipped == count
+    damped, _ = mstep.damped_noise("classification", jnp.float64(1.0), jnp.float64(3.0), 1.0)
+    assert damped == 2.0
+    new, _ = mstep.damped_noise("regression", jnp.float64(1.0), jnp.float64(3.0), 1.0)
+    assert new == 3.0
+    running, _ = mstep.running_noise(jnp.float64(1.0), jnp.float64(4.0), 0.5, 1.0)
+    np.testing.assert_allclose(running, 2.0, rtol=1e-12)  # half way in log
+
+
+def layer_with(mean: float, var: float, active_prob: float = 1.0) -> turbo.Layer:
+    """Twenty equal weights in five units."""
+    shape, one = (5, 4), jnp.float64(1.0)
+    return turbo.Layer(
+        weight=Message(jnp.full(shape, mean / var), jnp.full(shape, 1 / var)),
+        bias=Message(jnp.zeros(4), jnp.ones(4)),
+        offset=jnp.zeros(5),
+        bias_offset=jnp.zeros(4),
+        base_var=one,
+        bias_base_var=one,
+        chain=Chain(one, one),
+        active_prob=jnp.full(5, active_prob),
+        sure=jnp.asarray(False),
+    )
+
+
+@pytest.mark.parametrize(("mean", "var", "active_prob"), [(0.7, 0.2, 1.0), (-0.4, 0.9, 0.3)])
+def test_base_var_tends_to_the_second_moment(mean: float, var: float, active_prob: float) -> None:
+    """identity: repeated, the damped step ends at the second moment of the *active* weights (the EM fixed point)."""
+    layer = layer_with(mean, var, active_prob)
+    for _ in range(60):
+        layer = mstep.learn_base_var(layer, jnp.float64(1.0))
+    np.testing.assert_allclose(layer.base_var, mean**2 + var, rtol=1e-10)
+
+
+def test_base_var_can_neither_collapse_nor_blow_up() -> None:
+    """identity: whatever the weights, base_var stays within BASE_VAR_RANGE of its start."""
+    for mean, var, end in [(0.0, 1e-12, 0), (1e6, 1.0, 1)]:
+        layer = layer_with(mean, var)
+        for _ in range(60):
+            layer = mstep.learn_base_var(layer, jnp.float64(1.0))
+        np.testing.assert_allclose(layer.base_var, mstep.BASE_VAR_RANGE[end], rtol=1e-6)
+    nothing = mstep.learn_base_var(layer_with(1.0, 1.0, active_prob=0.0), jnp.float64(1.0))
+    assert np.isfinite(nothing.base_var) and nothing.base_var > 0

@@ -1,0 +1,92 @@
+"""PasP: how often each datum counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdamp.beliefs import Message, combine
+from tdamp.pasp import anchored_power, carry_over
+
+BASE_VAR = 0.4
+
+
+@pytest.mark.parametrize("data_weight", [1.0, 3.0, 0.5])
+@pytest.mark.parametrize("n_batches", [1, 10, 50])
+def test_power(data_weight: float, n_batches: int) -> None:
+    """identity: with R equal batches the power is R k / (R k + 1)."""
+    power = anchored_power(np.float64(data_weight), np.float64(32.0 * n_batches), np.float64(32.0))
+    rk = n_batches * data_weight
+    np.testing.assert_allclose(power, rk / (rk + 1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("data_weight", [1.0, 3.0])
+def test_fixed_point_counts_each_datum_so_often(data_weight: float) -> None:
+    """identity: repeating a batch's message, the posterior tends to base + R k + 1 copies, the prior to R k.
+
+    R copies of the batch are the whole data set, so the carried prior holds each datum `data_weight` times.
+    """
+    n_batches = 20
+    message = Message(np.float64(1.7), np.float64(0.9))
+    power = anchored_power(data_weight, 100.0 * n_batches, 100.0)
+    prior = Message(np.float64(0.0), np.float64(1 / BASE_VAR))
+    for _ in range(4000):
+        prior = carry_over(combine(prior, message), BASE_VAR, power, "anchored")
+    np.testing.assert_allclose(prior.prec - 1 / BASE_VAR, n_batches * data_weight * message.prec, rtol=1e-12)
+    np.testing.assert_allclose(prior.shift, n_batches * data_weight * message.shift, rtol=1e-12)
+
+
+def test_different_batches_average_to_the_whole() -> None:
+    """identity: cycling through R different messages, the carried prior is close to k times their sum.
+
+    The filter weighs recent batches more, by at most a factor e over an epoch at k = 1.
+    """
+    rng = np.random.default_rng(0)
+    n_batches = 40
+    batches = Message(rng.normal(size=n_batches), rng.exponential(size=n_batches))
+    power = anchored_power(1.0, float(n_batches), 1.0)
+    prior = Message(np.float64(0.0), np.float64(1 / BASE_VAR))
+    epoch = []
+    for t in range(40 * n_batches):
+        j = t % n_batches
+        prior = carry_over(combine(prior, Message(batches.shift[j], batches.prec[j])), BASE_VAR, power, "anchored")
+        if t >= 39 * n_batches:
+            epoch.append(prior)
+    mean_prec = np.mean([p.prec for p in epoch]) - 1 / BASE_VAR
+    mean_shift = np.mean([p.shift for p in epoch])
+    np.testing.assert_allclose(mean_prec, batches.prec.sum(), rtol=1e-6)
+    np.testing.assert_allclose(mean_shift, batches.shift.sum(), rtol=1e-6)
+
+
+def test_paper_rule_counts_again_every_epoch() -> None:
+    """identity: with power 1 the posterior is the prior, and E epochs add E copies of the data."""
+    message = Message(np.float64(1.7), np.float64(0.9))
+    prior = Message(np.float64(0.0), np.float64(1 / BASE_VAR))
+    for _ in range(30):
+        prior = carry_over(combine(prior, message), BASE_VAR, 1.0, "paper")
+    np.testing.assert_allclose(prior.prec, 1 / BASE_VAR + 30 * 0.9, rtol=1e-13)
+    np.testing.assert_allclose(prior.shift, 30 * 1.7, rtol=1e-13)
+
+
+def test_unused_weights() -> None:
+    """identity: without data the paper's rule with power < 1 loses its precision, the anchored rule keeps the base."""
+    nothing, power = Message(np.float64(0.0), np.float64(0.0)), 0.9
+    paper = anchored = Message(np.float64(0.0), np.float64(1 / BASE_VAR))
+    for _ in range(400):
+        paper = carry_over(combine(paper, nothing), BASE_VAR, power, "paper")
+        anchored = carry_over(combine(anchored, nothing), BASE_VAR, power, "anchored")
+    assert 1 / paper.prec > 1e17  # seen in practice: variances of 1e18, then NaN
+    np.testing.assert_allclose(anchored.prec, 1 / BASE_VAR, rtol=1e-13)
+
+
+def test_a_short_last_batch_forgets_less() -> None:
+    """identity: two half batches and one whole batch of the same data end at the same fixed point."""
+    message, half = Message(np.float64(1.7), np.float64(0.9)), Message(np.float64(0.85), np.float64(0.45))
+    fixed = []
+    for m, size in ((message, 10.0), (half, 5.0)):
+        prior = Message(np.float64(0.0), np.float64(1 / BASE_VAR))
+        power = anchored_power(2.0, 200.0, size)
+        for _ in range(6000):
+            prior = carry_over(combine(prior, m), BASE_VAR, power, "anchored")
+        fixed.append(prior)
+    np.testing.assert_allclose(fixed[0], fixed[1], rtol=1e-12)
