@@ -68,10 +68,10 @@ def _curves(library: str, problems: Sequence[Problem], widths: tuple[int, ...], 
     if library == "optax":
         from ..baselines.adam_grid import nmse_curves
 
-        found = nmse_curves(problems, widths, plan.rates, plan.boston_batch, plan.boston_epochs)
+        grid = nmse_curves(problems, widths, plan.rates, plan.boston_batch, plan.boston_epochs)
         for seed in range(len(problems)):
             tick(f"Adam (optax), all rates, split {seed}")
-        return found
+        return grid
     found = []
     for seed, problem in enumerate(problems):
         runs = [

@@ -13,13 +13,21 @@ def draw(parts: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
     need("matplotlib").use("Agg")
     plt = need("matplotlib.pyplot")
-    figure, axes = plt.subplots(1, len(parts), figsize=(5.2 * len(parts), 4.2), squeeze=False, layout="constrained")
-    for axis, (name, part) in zip(axes[0], parts.items(), strict=True):
+    plain = need("matplotlib.ticker").StrMethodFormatter("{x:g}")
+    columns = min(2, len(parts))
+    rows = -(-len(parts) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(6 * columns, 4.2 * rows), squeeze=False, layout="constrained")
+    for axis in axes.flat[len(parts) :]:
+        axis.set_visible(False)
+    for axis, (name, part) in zip(axes.flat, parts.items(), strict=False):
         for label, curve, _ in curves(name, part):
             scale = 1 if name == "boston" else 100
             values = [scale * value for value in curve]
             axis.plot(range(1, len(curve) + 1), values, label=label, ls="-" if "tdamp" in label else "--")
         axis.set(xlabel="epoch", ylabel="test NMSE" if name == "boston" else "test error (%)", yscale="log")
+        axis.yaxis.set_major_formatter(plain)
+        axis.yaxis.set_minor_formatter(plain)
+        axis.xaxis.get_major_locator().set_params(integer=True)
         axis.set_title(TITLES[name].partition(",")[0], fontsize=10)
         axis.grid(True, which="both", alpha=0.25)
         axis.legend(fontsize=7)

@@ -10,7 +10,8 @@ from rich.console import Console
 from ..scoring import at
 from ..tables import grid, show_verdicts
 
-EPOCHS = (1, 3, 5, 10, 20, 25, 30)
+EPOCHS = 1, 3, 5, 10, 20, 25, 30
+BOSTON_EPOCHS = 5, 10, 20, 50, 100
 TITLES = {
     "mnist": "MNIST 784-128-10, test error in %, mean over seeds",
     "depth": "MNIST 784-256-256-256-256-10, test error in %",
@@ -21,16 +22,10 @@ TITLES = {
 
 def show(console: Console, name: str, part: dict[str, Any]) -> None:
     """The curves of one part at a few epochs, then its verdicts."""
-    if name == "boston":
-        epochs, text = (5, 10, 20, 50, 100), "{:.4f}".format
-    else:
-        epochs, text = EPOCHS, lambda error: f"{100 * error:.2f}"
     lines = list(curves(name, part))
-    epochs = tuple(epoch for epoch in epochs if epoch <= max(len(curve) for _, curve, _ in lines))
-    rows = [
-        [label, *(text(at(curve, epoch)) if epoch <= len(curve) else "" for epoch in epochs), extra]
-        for label, curve, extra in lines
-    ]
+    longest = max(len(curve) for _, curve, _ in lines)
+    epochs = [epoch for epoch in (BOSTON_EPOCHS if name == "boston" else EPOCHS) if epoch <= longest]
+    rows = [[label, *(_text(name, at(curve, epoch)) for epoch in epochs), extra] for label, curve, extra in lines]
     console.print(grid(TITLES[name], ["epoch", *map(str, epochs), "last NLL"], rows))
     show_verdicts(console, part["verdicts"])
 
@@ -51,6 +46,10 @@ def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[floa
     for library, found in part.get("adam", {}).items():
         yield f"Adam ({library}, {found['chosen']:g}, by validation)", found["chosen_test_mean"], ""
         yield f"Adam ({library}), best rate at each epoch", found["envelope"], ""
+
+
+def _text(name: str, value: float) -> str:
+    return f"{value:.4f}" if name == "boston" else f"{100 * value:.2f}"
 
 
 def _last(mean: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...network import Task
 from ..problems import Problem
 from ..scoring import nmse
 from . import adam_optax
@@ -17,7 +18,7 @@ from .start import Orders, minibatches
 
 
 @partial(jax.jit, static_argnums=0)
-def _epoch(task: str, states: Any, x: Any, y: Any, rows: Any, present: Any, rates: Any, x_test: Any) -> Any:
+def _epoch(task: Task, states: Any, x: Any, y: Any, rows: Any, present: Any, rates: Any, x_test: Any) -> Any:
     one = partial(adam_optax.scan_epoch, task)
     by_rate = jax.vmap(one, in_axes=(0, None, None, None, None, 0))
     states = jax.vmap(by_rate, in_axes=(0, 0, 0, 0, None, None))(states, x, y, rows, present, rates)

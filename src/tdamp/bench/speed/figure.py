@@ -30,6 +30,8 @@ def draw(parts: dict[str, Any], path: Path) -> None:
     roofline = [1e6 * found["roofline_seconds"] / found["rows"] for found in by_hidden.values()]
     middle.plot(hidden, roofline, "k:", label="GEMM roofline")
     middle.set(xscale="log", yscale="log", xlabel="hidden units", ylabel="microseconds per row", title="784-hidden-10")
+    middle.set_xticks(hidden, [str(n) for n in hidden])
+    middle.minorticks_off()
     middle.legend(fontsize=8)
 
     shrink = parts["compaction"]
@@ -39,7 +41,7 @@ def draw(parts: dict[str, Any], path: Path) -> None:
     units = right.twinx()
     units.step(epochs, shrink["units_during"], "k:", where="mid")
     units.set_ylabel("units (dotted)")
-    right.legend(fontsize=8)
+    right.legend(fontsize=8, loc="lower left")
 
     figure.savefig(path, dpi=130)
     plt.close(figure)

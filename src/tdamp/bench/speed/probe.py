@@ -10,6 +10,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-PROBES = {"compile": compile_time, "memory": memory}
+PROBES: dict[str, Callable[..., dict[str, Any]]] = {"compile": compile_time, "memory": memory}
 
 if __name__ == "__main__":
     asked = json.loads(sys.argv[1])

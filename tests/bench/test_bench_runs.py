@@ -1,0 +1,159 @@
+"""The pieces of `tdamp bench accuracy` and `tdamp bench speed` on made-up data, without the extra."""
+
+import gzip
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tdamp.bench import presets, record
+from tdamp.bench.accuracy import boston, contest, keep, mnist, table
+from tdamp.bench.accuracy.plan import QUICK
+from tdamp.bench.speed import compaction, epochs, probe
+from tdamp.bench.speed import table as speed_table
+from tdamp.datasets import folder
+from tdamp.datasets.mnist import FILES
+
+PLAN = replace(QUICK, batch=20, mnist_epochs=3, boston_epochs=5, boston_batch=20, keep_epochs=8, keeps=(0.5,))
+
+
+@pytest.fixture
+def console():
+    """A console that writes into memory."""
+    return Console(file=io.StringIO(), width=160)
+
+
+def test_contest_scores_every_epoch_of_every_seed(blobs, console):
+    """Shapes: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
+    ticks = []
+    result = mnist.run(blobs, PLAN, libraries=(), seeds=(0, 1), tick=ticks.append)
+    runs = result["runs"]["tdamp"]
+    assert [len(run[key]) for run in runs for key in ("error", "nll", "seconds")] == [3] * 6
+    assert len(ticks) == mnist.run_steps(PLAN, (), (0, 1)) == 6
+    assert np.isfinite(result["mean"]["tdamp"]["nll"]).all()
+    table.show(console, "mnist", record.part(result, mnist.verdicts(result), {}))
+    assert "tdamp, predictive" in console.file.getvalue()
+
+
+def test_tdamp_learns_the_blobs(blobs):
+    """The adapter hands over rows and labels in the same order, and both estimates work."""
+    settings = replace(presets.MNIST, batch_size=20)
+    run, model = contest.train_ours(blobs, (12, 16, 3), settings, epochs=15, seed=0)
+    assert run["error"][-1] < 0.1 and run["error_predictive"][-1] < 0.1
+    np.testing.assert_allclose(model.predictive(blobs.x_test).sum(1), 1, rtol=1e-5)
+    assert model.widths == (12, 16, 3) and model.state_bytes / model.weight_bytes >= 2
+
+
+def test_boston_piece(lines, console):
+    """Shapes: NMSE by epoch and split; no verdict without an Adam to compare with."""
+    result = boston.run(lines, PLAN, libraries=())
+    assert len(result["runs"]["tdamp"]) == 2 and len(result["mean"]["tdamp"]["nmse"]) == 5
+    assert boston.verdicts(result) == []
+    table.show(console, "boston", record.part(result, [], {}))
+
+
+def test_boston_is_judged_against_the_best_adam_of_each_epoch():
+    """Identity: the envelope over libraries, at the checkpoints that were reached."""
+    adams = {"optax": {"envelope": np.full(10, 0.4)}, "torch": {"envelope": np.linspace(1.0, 0.1, 10)}}
+    found = boston.verdicts({"mean": {"tdamp": {"nmse": [0.3] * 10}}, "adam": adams})
+    assert [(round(v.limit, 3), v.met) for v in found] == [(0.4, True), (0.1, False)]
+
+
+def test_keep_piece_asserts_the_count(blobs, monkeypatch):
+    """Exactly round(keep x 140) of 12 inputs and 128 hidden units are left; another count is an error."""
+    result = keep.run(blobs, PLAN, seeds=(0,))
+    run = result["by_keep"]["0.5"]["runs"][0]
+    assert run["units"][-1] == sum(run["widths"][:-1]) == 70 and len(run["error"]) == 8
+    assert [v.limit for v in keep.verdicts(result)] == list(keep.LIMITS[0.5])
+    monkeypatch.setattr(keep.presets, "sparse", lambda share: presets.MNIST)
+    with pytest.raises(keep.WrongCount, match="140 units are left, not 70"):
+        keep.run(blobs, PLAN, seeds=(0,))
+
+
+def test_mnist_and_depth_are_judged_by_mean_errors():
+    """Identity: thresholds by hand."""
+    error, adam = np.full(25, 0.018), np.full(25, 0.022)
+    error[:2] = 0.5
+    result = {"mean": {"tdamp": {"error": list(error)}, "adam_optax": {"error": list(adam)}}}
+    assert [v.met for v in mnist.verdicts(result)] == [True, True, False, True]
+    error[10] = 0.023
+    result["mean"]["tdamp"]["error"] = list(error)
+    assert [v.met for v in mnist.verdicts(result)] == [True, True, False, False]
+    assert [v.met for v in mnist.depth_verdicts(result)] == [True, True]
+
+
+def test_epochs_are_interleaved(blobs):
+    """Enumeration: every peer runs once after each epoch of tdamp, and the warm-up is left out."""
+    calls = []
+
+    def peer():
+        calls.append(len(ticks))
+        return 2.0
+
+    ticks = []
+    settings = replace(presets.MNIST, batch_size=20)
+    seconds = epochs.interleaved(blobs, (12, 8, 3), settings, {"adam_torch": peer}, 3, 1, ticks.append)
+    assert calls == [0, 1, 2, 3] and seconds["adam_torch"] == [2.0] * 3 and len(seconds["tdamp"]) == 3
+
+
+def test_epoch_summary_by_hand():
+    """Identity: medians, roofline and ratios."""
+    seconds = {"tdamp": [1.0, 2.0, 9.0], "adam_torch": [4.0] * 3, "pytagi": [30.0] * 3}
+    found = epochs.summary(seconds, (784, 128, 10), 1000, rate=8.258560e8)
+    assert found["roofline_seconds"] == pytest.approx(1.0, rel=1e-3)
+    assert found["ratios"] == pytest.approx(
+        {"roofline_share": 0.5, "tdamp_over_torch": 0.5, "pytagi_over_tdamp": 15.0}, rel=1e-3
+    )
+    assert all(verdict.met for verdict in epochs.verdicts(found))
+
+
+def test_compaction_compares_the_full_with_the_final_size():
+    """Identity: the first compilation is left out, the last removal's recompilation is not."""
+    found = compaction.compare([9.0, 1.0, 1.0, 2.0, 0.4, 0.2], [10, 10, 10, 5, 2, 2])
+    assert found["ratio"] == pytest.approx(0.3) and found["shrinking_ratio"] == pytest.approx(2.6 / 3)
+    assert np.isnan(compaction.compare([1.0, 1.0], [10, 10])["ratio"])
+
+
+def test_compaction_piece(blobs):
+    """A pruned training is timed epoch by epoch."""
+    settings = replace(presets.sparse(0.5), batch_size=20)
+    found = compaction.measure(blobs, (12, 16, 3), settings, epochs=8)
+    assert len(found["seconds"]) == 8 and found["units_during"][0] == 28 and found["units_after"][-1] == 14
+
+
+def test_probe_measures_compilation_in_a_fresh_process():
+    """The first epoch takes longer than the others."""
+    found = probe.ask(what="compile", sweeps=1, layers=2, rows=100)
+    assert found["compile"] > 0 and found["layers"] == 2
+    with pytest.raises(RuntimeError, match="failed"):
+        probe.ask(what="nothing")
+
+
+def test_probe_measures_memory(tmp_path, monkeypatch):
+    """Peak and state sizes of a training on made-up digits."""
+    rng = np.random.default_rng(0)
+    for name in FILES:
+        shape = (200, 28, 28) if "images" in name else (200,)
+        header = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
+        (tmp_path / name).write_bytes(gzip.compress(header + rng.integers(0, 10, shape, np.uint8).tobytes()))
+    monkeypatch.setenv(folder.VARIABLE, str(tmp_path))
+    found = probe.memory(rows=None, epochs=1)
+    assert found["weight_bytes"] >= 4 * (784 * 128 + 1280) and found["peak_bytes"] > found["state_bytes"]
+
+
+def test_speed_tables_show_every_part(console):
+    """Made-up numbers of all five parts."""
+    seconds = {"tdamp": [1.0], "adam_optax": [1.0], "adam_torch": [1.0], "pytagi": [20.0]}
+    epoch = epochs.summary(seconds, (784, 128, 10), 1000, 1e9)
+    parts = {
+        "epoch": epoch | {"verdicts": [verdict.to_dict() for verdict in epochs.verdicts(epoch)]},
+        "width": {"by_hidden": {"64": epoch}, "verdicts": []},
+        "compaction": compaction.compare([9.0, 1.0, 0.2], [10, 10, 2]) | {"keep": 0.2, "verdicts": []},
+        "compile": {"cases": [{"sweeps": 1, "layers": 2, "compile": 1.0, "steady": 0.1}], "verdicts": []},
+        "memory": {"peak_bytes": 1e9, "state_over_weights": 2.0, "verdicts": []},
+    }
+    speed_table.show(console, parts)
+    shown = console.file.getvalue()
+    assert all(word in shown for word in ("PyTorch", "roofline", "keep 0.2", "1000 MB", "Share of the GEMM"))
