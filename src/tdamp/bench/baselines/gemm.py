@@ -36,6 +36,11 @@ def measure(size: int = SIZE, repeats: int = 7) -> dict[str, float]:
     return {"size": size, "numpy": by_numpy, "jax": by_jax, "rate": max(by_numpy, by_jax)}
 
 
+def better(first: dict[str, float], second: dict[str, float]) -> dict[str, float]:
+    """The larger of each rate: the roofline must not profit from a moment in which the machine was busy."""
+    return {key: max(value, second[key]) for key, value in first.items()}
+
+
 def _median_seconds(function: Callable[[], Any], repeats: int) -> float:
     function()
     seconds = []

@@ -30,10 +30,8 @@ def run(quick: bool = False, out: Path = Path("results/speed.json"), console: Co
     problem = problems.mnist(plan.rows)
     report: dict[str, Any] = {}
     with bar(console, "speed", steps(plan)) as tick:
-        rate = gemm.measure(plan.gemm_size, plan.gemm_repeats)
         for name, measure in PIECES.items():
-            body, verdicts = measure(problem, plan, rate["rate"], tick)
-            body = {"gemm": rate} | body if name in ("epoch", "width") else body
+            body, verdicts = measure(problem, plan, tick)
             report = record.save(out, "speed", {name: record.part(body, verdicts, where)})
     figure.draw(report["parts"], out.with_suffix(".png"))
     table.show(console, report["parts"])
@@ -50,39 +48,46 @@ def steps(plan: Plan) -> int:
 Piece = tuple[dict[str, Any], list[record.Verdict]]
 
 
-def _epoch(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> Piece:
+def _epoch(problem: problems.Problem, plan: Plan, tick: Tick) -> Piece:
     from ..baselines.adam_torch import choose_threads
 
     widths = (784, probe.HIDDEN, 10)
     threads = choose_threads(problem, widths, plan.batch)
     peers = epochs.adam_peers(LIBRARIES, problem, widths, plan.batch)
     peers["pytagi"] = epochs.pytagi_peer(problem, probe.HIDDEN, plan.batch, plan.pytagi_rows)
+    before = gemm.measure(plan.gemm_size, plan.gemm_repeats)
     seconds = epochs.interleaved(problem, widths, presets.MNIST, peers, plan.epochs, plan.warmup, tick)
-    body = epochs.summary(seconds, widths, len(problem.x), rate)
+    gemms = gemm.better(before, gemm.measure(plan.gemm_size, plan.gemm_repeats))
+    body = epochs.summary(seconds, widths, len(problem.x), gemms["rate"])
     config = {"batch": plan.batch, "torch_threads": threads, "pytagi_rows": plan.pytagi_rows, "pytagi_outputs": 11}
-    return body | {"config": config, "settings": str(presets.MNIST)}, epochs.verdicts(body)
+    return body | {"config": config, "gemm": gemms, "settings": str(presets.MNIST)}, epochs.verdicts(body)
 
 
-def _width(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> Piece:
+def _width(problem: problems.Problem, plan: Plan, tick: Tick) -> Piece:
     from ..baselines.adam_torch import choose_threads
 
-    by_hidden = {}
+    measured, gemms = {}, gemm.measure(plan.gemm_size, plan.gemm_repeats)
     for hidden in plan.hidden:
         some = problem.first(plan.wide_rows) if hidden >= plan.wide_from else problem
         widths = (784, hidden, 10)
         threads = choose_threads(some, widths, plan.batch)
         peers = epochs.adam_peers(LIBRARIES, some, widths, plan.batch)
         seconds = epochs.interleaved(some, widths, presets.MNIST, peers, plan.width_epochs, plan.warmup, tick)
-        by_hidden[str(hidden)] = epochs.summary(seconds, widths, len(some.x), rate) | {"torch_threads": threads}
-    return {"by_hidden": by_hidden}, []
+        measured[hidden] = seconds, len(some.x), threads
+    gemms = gemm.better(gemms, gemm.measure(plan.gemm_size, plan.gemm_repeats))
+    by_hidden = {
+        str(hidden): epochs.summary(seconds, (784, hidden, 10), rows, gemms["rate"]) | {"torch_threads": threads}
+        for hidden, (seconds, rows, threads) in measured.items()
+    }
+    return {"gemm": gemms, "by_hidden": by_hidden}, []
 
 
-def _compaction(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> Piece:
+def _compaction(problem: problems.Problem, plan: Plan, tick: Tick) -> Piece:
     body = compaction.measure(problem, (784, probe.HIDDEN, 10), presets.sparse(plan.keep), plan.keep_epochs, tick)
     return body | {"keep": plan.keep}, compaction.verdicts(body)
 
 
-def _compile(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> Piece:
+def _compile(problem: problems.Problem, plan: Plan, tick: Tick) -> Piece:
     cases = []
     for sweeps, layers in plan.compile_cases:
         cases.append(probe.ask(what="compile", sweeps=sweeps, layers=layers, rows=plan.probe_rows))
@@ -91,7 +96,7 @@ def _compile(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> 
     return {"cases": cases}, [record.Verdict("Compile time, slowest case, seconds", worst, "<=", COMPILE_LIMIT)]
 
 
-def _memory(problem: problems.Problem, plan: Plan, rate: float, tick: Tick) -> Piece:
+def _memory(problem: problems.Problem, plan: Plan, tick: Tick) -> Piece:
     body = probe.ask(what="memory", rows=plan.rows, epochs=plan.memory_epochs)
     tick("memory")
     return body, [
