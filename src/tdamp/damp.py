@@ -30,6 +30,7 @@ class Clips(NamedTuple):
     excess_prec: Array  # an activation's score_prec > 1 / var, clipped
     self_coupling: Array  # BiG-AMP self-coupling < 0, floored at 0
     min_var: Array  # forward variance below MIN_VAR
+    restrained: Array  # a layer's step was held back, see `restrain`
 
 
 class Exchange(NamedTuple):
@@ -46,6 +47,7 @@ class Inference(NamedTuple):
 
     exchange: Exchange
     z_fwd: Moments  # of the output layer
+    drift: tuple[Array, ...]  # mean of each hidden layer's input, relative to its centre
     z_post: Moments
     clips: Clips
 
@@ -57,7 +59,7 @@ def _add(a: Clips, b: Clips) -> Clips:
 def no_clips() -> Clips:
     """Counters at zero."""
     zero = jnp.zeros((), jnp.int32)
-    return Clips(zero, zero, zero, zero)
+    return Clips(zero, zero, zero, zero, zero)
 
 
 def floor_var(z_fwd: Moments) -> tuple[Moments, Array]:
@@ -75,6 +77,23 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
+def restrain(prior: Message, ext: Message, trust: Array | float) -> tuple[Message, Array]:
+    """Hold the mean's step to what a calibrated message would make it, and tell whether that acted.
+
+    Law of total variance: a calibrated update moves the mean by E[step^2] = var_prior - var_post, summed over a
+    layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
+    the step (not the precision) is scaled down to `trust` times the expected square.
+    """
+    post_var = 1 / (prior.prec + ext.prec)
+    stay = prior.shift / prior.prec * ext.prec
+    pull = ext.shift - stay
+    moved = (pull * pull * post_var).sum()
+    expected = trust * (ext.prec * post_var).sum()
+    over = moved > expected
+    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, moved, 1), 1))
+    return Message(stay + scale * pull, ext.prec), over.astype(jnp.int32)
+
+
 def sweep(
     network: Network,
     prior: Prior,
@@ -84,6 +103,7 @@ def sweep(
     y: Array,
     row_weight: Array,
     noise_var: Array,
+    trust: Array | float,
     last: Exchange | None,
     damping: Array | float,
 ) -> Inference:
@@ -101,6 +121,7 @@ def sweep(
             last.w_ext[l] if last else None,
             last.b_ext[l] if last else None,
         )
+        u = Moments(u.mean - layer.centre, u.var)
         z_fwd, floored = floor_var(linear.forward(u, w_post, b_post, last.score[l].score if last else None))
         clips = clips._replace(min_var=clips.min_var + floored)
         inputs.append(u)
@@ -123,21 +144,32 @@ def sweep(
             active = piecewise.activate(regions, forwards[l], u_bwds[0])
             prec, negative, excess = clip_prec(active.score_prec, forwards[l].var)
             score = Score(active.score, prec)
-            clips = _add(clips, Clips(negative, excess, jnp.zeros_like(negative), jnp.zeros_like(negative)))
+            clips = clips._replace(
+                negative_prec=clips.negative_prec + negative,
+                excess_prec=clips.excess_prec + excess,
+            )
         if last is not None:
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
         weighted = Score(*(row_weight[:, None] * s for s in score))
-        message, coupling = linear.to_weight(inputs[l], weights[l], weighted)
+        message, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
+        b_message = linear.to_bias(biases[l], weighted)
+        message, w_held = restrain(layers[l].weight, message, trust)
+        b_message, b_held = restrain(layers[l].bias, b_message, trust)
         w_ext.insert(0, message)
-        b_ext.insert(0, linear.to_bias(biases[l], weighted))
+        b_ext.insert(0, b_message)
         scores.insert(0, score)
-        clips = clips._replace(self_coupling=clips.self_coupling + coupling)
+        clips = clips._replace(
+            self_coupling=clips.self_coupling + coupling,
+            restrained=clips.restrained + w_held + b_held,
+        )
         if l > 0:
-            message, coupling = linear.to_input(inputs[l], weights[l], score)
-            u_bwds.insert(0, message)
+            message, coupling = linear.to_input(inputs[l], weights[l], score, last is None)
+            u_bwds.insert(0, Message(message.shift + message.prec * layers[l].centre, message.prec))
             clips = clips._replace(self_coupling=clips.self_coupling + coupling)
     exchange = Exchange(tuple(w_ext), tuple(b_ext), tuple(u_bwds), tuple(scores))
-    return Inference(exchange, forwards[-1], z_post, clips)
+    n = jnp.maximum(row_weight.sum(), 1)
+    drift = tuple(row_weight @ inputs[l].mean / n for l in range(1, depth))
+    return Inference(exchange, forwards[-1], drift, z_post, clips)
 
 
 def infer(
@@ -149,6 +181,7 @@ def infer(
     y: Array,
     row_weight: Array,
     noise_var: Array,
+    trust: Array | float,
     sweeps: Array | int,
     damping: Array | float,
     single: bool,
@@ -156,7 +189,7 @@ def infer(
     """`sweeps` sweeps over a minibatch; `single` (static) says that it is one, which needs no exchange."""
 
     def run(last: Exchange | None, damping: Array | float) -> Inference:
-        return sweep(network, prior, group_of, layers, x, y, row_weight, noise_var, last, damping)
+        return sweep(network, prior, group_of, layers, x, y, row_weight, noise_var, trust, last, damping)
 
     if single:
         return run(None, 0.0)

@@ -73,7 +73,7 @@ def _peak(objective: Array) -> Array:
     left, here, right = objective[i - 1], objective[i], objective[i + 1]
     bend = left - 2 * here + right
     shift = jnp.where(bend < 0, 0.5 * (left - right) / jnp.where(bend < 0, bend, -1), 0)
-    return jnp.asarray(_GRID, objective.dtype)[i] + jnp.clip(shift, -1, 1) * (_GRID[1] - _GRID[0])
+    return jnp.asarray(_GRID, objective.dtype)[i] + jnp.clip(shift, -1, 1) * float(_GRID[1] - _GRID[0])
 
 
 def damped_noise(task: Task, noise_var: Array, target: Array, scale: Array) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from typing import Literal
 from jax import Array
 
 from .beliefs import Message
+from .turbo import Layer
 
 Pasp = Literal["anchored", "paper"]
 
@@ -32,3 +33,16 @@ def carry_over(post: Message, base_var: Array, power: Array, pasp: Pasp) -> Mess
     if pasp == "anchored":
         prec = prec + (1 - power) / base_var
     return Message(power * post.shift, prec)
+
+
+
+def recentre(layer: Layer, drift: Array, rate: Array) -> Layer:
+    """Follow the mean of a hidden layer's input, so that z = (u - centre) W + b keeps W and b apart.
+
+    Only the coordinates change: the bias takes over what the moved centre takes away. Means of the same sign (ReLU
+    outputs) would otherwise make every row of a batch pull the same way.
+    """
+    move = rate * drift * layer.active_prob
+    taken = move @ (layer.weight.shift / layer.weight.prec)
+    bias = layer.bias._replace(shift=layer.bias.shift + layer.bias.prec * taken)
+    return layer._replace(centre=layer.centre + move, bias=bias)

@@ -21,6 +21,7 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
     u = Moments(x, None)
     for l, layer in enumerate(layers):
         w_post, b_post = marginals(layer, "gaussian", None, None, None)
+        u = Moments(u.mean - layer.centre, u.var)
         z_fwd, _ = floor_var(linear.forward(u, w_post, b_post, None))
         if l < network.n_layers - 1:
             u = piecewise.activate(regions, z_fwd, flat(z_fwd.mean.shape, z_fwd.mean.dtype)).u_post
@@ -33,7 +34,7 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
     u = x
     for l, layer in enumerate(layers):
         w_post, b_post = marginals(layer, "gaussian", None, None, None)
-        u = u @ w_post.mean + b_post.mean
+        u = (u - layer.centre) @ w_post.mean + b_post.mean
         if l < network.n_layers - 1:
             u = piecewise.apply(regions, u)
     return u

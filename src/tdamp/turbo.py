@@ -31,6 +31,7 @@ class Layer(NamedTuple):
 
     weight: Message  # (units, outputs), the slabs
     bias: Message  # (outputs,)
+    centre: Array  # (units,), subtracted from the layer's input
     offset: Array  # (units,)
     bias_offset: Array  # (outputs,)
     base_var: Array  # (), slab variance of the base prior

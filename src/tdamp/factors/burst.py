@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 MAX_EVIDENCE = 1e4
@@ -40,7 +41,7 @@ def _messages(unary: Array, chain: Chain) -> tuple[Array, Array, Array]:
     """Emissions, forward (predictive) and backward log-messages, each (units, 2) and normalised."""
     transitions = _log_transitions(chain)
     unary = jnp.clip(unary, -MAX_EVIDENCE, MAX_EVIDENCE)
-    emit = jnp.stack([jnp.zeros_like(unary), unary], -1)
+    emit = jax.nn.log_sigmoid(jnp.stack([-unary, unary], -1))
 
     def normalise(m: Array) -> Array:
         return m - jax.nn.logsumexp(m)
@@ -84,3 +85,10 @@ def learn(counts: Array, pseudo_count: float = 1.0) -> Chain:
     """
     counts = counts + pseudo_count
     return Chain(jnp.log(counts[0, 1]) - jnp.log(counts[0, 0]), jnp.log(counts[1, 0]) - jnp.log(counts[1, 1]))
+
+
+def stationary(active_prob: Array, mean_run: float = 4.0) -> Chain:
+    """The chain whose units are on with probability `active_prob`, in runs of mean length `mean_run`."""
+    off = 1 / mean_run
+    on = jnp.clip(off * active_prob / jnp.maximum(1 - active_prob, 1e-3), 1e-3, 1 - 1e-3)
+    return Chain(jnp.log(on) - jnp.log1p(-on), jnp.full_like(on, float(np.log(off) - np.log1p(-off))))

@@ -29,30 +29,32 @@ def forward(u: Moments, w: Moments, b: Moments, previous_score: Array | None) ->
     `u.var` may be None for data: two of the four products vanish.
     """
     mean = u.mean @ w.mean + b.mean
-    plain = (u.mean * u.mean) @ w.var + b.var
     if u.var is None:
-        var = plain
+        var = plain = (u.mean * u.mean) @ w.var + b.var
+    elif previous_score is None:
+        return Moments(mean, (u.mean * u.mean + u.var) @ w.var + u.var @ (w.mean * w.mean) + b.var)
     else:
-        plain = plain + u.var @ (w.mean * w.mean)
+        plain = (u.mean * u.mean) @ w.var + u.var @ (w.mean * w.mean) + b.var
         var = plain + u.var @ w.var
     if previous_score is not None:
         mean = mean - previous_score * plain
     return Moments(mean, var)
 
 
-def to_weight(u: Moments, w: Moments, score: Score) -> tuple[Message, Array]:
+def to_weight(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Message, Array]:
     """w_ext = (shift, prec) from a batch, and how often the self-coupling clip acted.
 
-    Rows of `score` must already carry their sample weights. The clip: the AMP self-coupling
-    prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
+    Rows of `score` must already carry their sample weights. On a `fresh` minibatch's first sweep u has not heard of
+    this layer's scores yet, so there is no self-coupling to take away: the term -w u_var' s_prec only belongs to
+    later sweeps. (Used on the first one it shrinks every weight; in deep networks the signal then dies out.)
+    The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
     """
     prec = (u.mean * u.mean).T @ score.prec
     shift = u.mean.T @ score.score
-    if u.var is None:
+    if u.var is None or fresh:
         return Message(shift + w.mean * prec, prec), jnp.zeros((), jnp.int32)
-    coupling = prec - u.var.T @ score.prec
-    clipped = jnp.sum(coupling < 0, dtype=jnp.int32)
-    return Message(shift + w.mean * jnp.maximum(coupling, 0), prec), clipped
+    coupling, clipped = _coupling(prec - u.var.T @ score.prec)
+    return Message(shift + w.mean * coupling, prec), clipped
 
 
 def to_bias(b: Moments, score: Score) -> Message:
@@ -61,9 +63,15 @@ def to_bias(b: Moments, score: Score) -> Message:
     return Message(score.score.sum(0) + b.mean * prec, prec)
 
 
-def to_input(u: Moments, w: Moments, score: Score) -> tuple[Message, Array]:
-    """u_bwd, and how often the self-coupling clip acted."""
+def to_input(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Message, Array]:
+    """u_bwd, and how often the self-coupling clip acted; `fresh` as in `to_weight`."""
     prec = score.prec @ (w.mean * w.mean).T
-    coupling = prec - score.prec @ w.var.T
-    clipped = jnp.sum(coupling < 0, dtype=jnp.int32)
-    return Message(score.score @ w.mean.T + u.mean * jnp.maximum(coupling, 0), prec), clipped
+    shift = score.score @ w.mean.T
+    if fresh:
+        return Message(shift + u.mean * prec, prec), jnp.zeros((), jnp.int32)
+    coupling, clipped = _coupling(prec - score.prec @ w.var.T)
+    return Message(shift + u.mean * coupling, prec), clipped
+
+
+def _coupling(raw: Array) -> tuple[Array, Array]:
+    return jnp.maximum(raw, 0), jnp.sum(raw < 0, dtype=jnp.int32)

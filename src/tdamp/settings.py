@@ -1,0 +1,121 @@
+"""Settings of Algorithm 1, checked when they are made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Literal, get_args
+
+from .factors.piecewise import ACTIVATIONS
+from .mstep import NoiseRule
+from .network import Network
+from .pasp import Pasp
+from .turbo import Prior
+
+Pruning = Literal["exact", "paper"]
+NoiseEvery = Literal["minibatch", "epoch"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run Algorithm 1. Every field has a default that works untuned on a sane problem.
+
+    data_weight: how often each datum counts at the fixed point (anchored PasP); a sequence gives it epoch by
+        epoch and its last value holds on.
+    keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
+        layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
+    trust: a minibatch may move a layer's means by at most this many times what the law of total variance
+        expects of a calibrated update (damp.restrain).
+    init_scale, init_noise: random means of init_scale times He's, and a variance that makes the noise-to-signal
+        ratio of the untrained outputs init_noise, whatever the depth.
+    """
+
+    max_epochs: int = 25
+    batch_size: int = 100
+    sweeps: int = 1
+    damping: float = 0.5
+    trust: float = 4.0
+    centre_rate: float = 0.02
+    prior: Prior = "gaussian"
+    pasp: Pasp = "anchored"
+    pasp_power: float = 1.0
+    data_weight: float | tuple[float, ...] = tuple(float(k) for k in range(1, 21))
+    noise_update: NoiseRule = "em"
+    noise_every: NoiseEvery = "minibatch"
+    noise_rate: float = 0.02
+    noise_init: float = 1.0
+    learn_base_var: bool = False
+    keep: float | int | tuple[float, ...] | None = None
+    max_params: int | None = None
+    max_multiply_adds: int | None = None
+    pruning: Pruning = "exact"
+    prune_start: float = 0.1
+    prune_end: float = 0.5
+    warm_up: int = 2
+    init_active_prob: float = 0.5
+    active_threshold: float = 0.9
+    init_scale: float = 0.7
+    init_noise: float = 0.5
+    chunk_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a setting that cannot work."""
+        for name, choices in (
+            ("prior", get_args(Prior)),
+            ("pasp", get_args(Pasp)),
+            ("noise_update", get_args(NoiseRule)),
+            ("noise_every", get_args(NoiseEvery)),
+            ("pruning", get_args(Pruning)),
+        ):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
+        for name in ("max_epochs", "batch_size", "sweeps"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name}={value!r}: expected a whole number of at least 1")
+        for name in ("trust", "noise_init", "init_scale", "init_noise"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected a positive number")
+        for name in ("init_active_prob", "active_threshold", "noise_rate", "pasp_power"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected a number in (0, 1]")
+        for name in ("damping", "centre_rate"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected a number in [0, 1)")
+        if not 0 <= self.prune_start <= self.prune_end <= 1:
+            raise ValueError("prune_start and prune_end are fractions of the epochs with 0 <= start <= end <= 1")
+        if any(not (math.isfinite(k) and k > 0) for k in self.data_weights):
+            raise ValueError(f"data_weight={self.data_weight!r}: expected positive numbers")
+        if sum(goal is not None for goal in (self.keep, self.max_params, self.max_multiply_adds)) > 1:
+            raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
+        if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
+            raise ValueError('pruning="paper" needs prior="group" and keep as a fraction of all units')
+        if isinstance(self.keep, float) and not 0 < self.keep <= 1:
+            raise ValueError(f"keep={self.keep!r}: expected a fraction in (0, 1], a number of units, or None")
+
+    @property
+    def prunes(self) -> bool:
+        """Whether units are to be removed."""
+        return not (self.keep is None and self.max_params is None and self.max_multiply_adds is None)
+
+    @property
+    def data_weights(self) -> tuple[float, ...]:
+        """`data_weight` as a sequence."""
+        return (self.data_weight,) if isinstance(self.data_weight, int | float) else tuple(self.data_weight)
+
+    def data_weight_at(self, epoch: int) -> float:
+        """data_weight in the given epoch, counted from 0."""
+        return float(self.data_weights[min(epoch, len(self.data_weights) - 1)])
+
+
+def check_network(network: Network) -> None:
+    """Raise ValueError for a network the engine cannot run."""
+    if len(network.widths) < 2 or any(not isinstance(n, Integral) or n < 1 for n in network.widths):
+        raise ValueError(f"widths={network.widths!r}: expected at least two positive whole numbers, inputs to outputs")
+    if network.activation not in ACTIVATIONS:
+        raise ValueError(f"activation={network.activation!r}: expected one of {', '.join(ACTIVATIONS)}")
+    if network.task not in ("regression", "classification"):
+        raise ValueError(f'task={network.task!r}: expected "regression" or "classification"')
+    if network.task == "classification" and network.widths[-1] < 2:
+        raise ValueError("a classifier needs at least two outputs, one for each class")
