@@ -1,0 +1,22 @@
+"""tdamp: neural networks trained by message passing (EM-TDAMP)."""
+
+from .beliefs import Message, Moments
+from .network import Network
+from .outcome import Outcome
+from .predict import class_probs, mean_network, output_moments
+from .settings import Settings
+from .training import Fitted, fit
+
+__all__ = [
+    "Fitted",
+    "Message",
+    "Moments",
+    "Network",
+    "Outcome",
+    "Settings",
+    "class_probs",
+    "fit",
+    "mean_network",
+    "output_moments",
+]
+__version__ = "0.1.0"

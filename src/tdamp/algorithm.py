@@ -1,39 +1,24 @@
-"""Algorithm 1 on one screen: init, minibatch_step, em_iteration, and the training loop fit.
+"""Algorithm 1 on one screen: minibatch_step, e_step, m_step, em_iteration.
 
 E-step: over the minibatches, Module B tells Module A the weights' marginals (turbo), Module A passes messages forward
 and backward (damp), and the posterior becomes the next prior (pasp). M-step: noise, base variance, chain (mstep).
-Then units are removed (prune) and leave the arrays. Everything down to `em_iteration` is a pure function.
+Everything here is a pure function; training.fit runs it epoch by epoch and removes units in between.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from . import damp, mstep, pasp, prune, turbo
-from .beliefs import Message, combine
-from .checks import check_data, check_groups
-from .factors import burst, gaussian_output, probit_output
+from . import damp, mstep, pasp, turbo
+from .beliefs import combine
+from .factors import gaussian_output, probit_output
 from .network import Network
-from .outcome import Outcome
-from .settings import Settings, check_network
-
-
-class State(NamedTuple):
-    """What the next minibatch needs: the posterior of every layer, and the noise."""
-
-    layers: tuple[turbo.Layer, ...]
-    noise_var: Array  # (outputs,) for regression, () for classification
-    noise_scale: Array  # where it started, for its bounds
-    base_var_start: tuple[Array, ...]
+from .settings import Settings
+from .state import State
 
 
 class Info(NamedTuple):
@@ -84,50 +69,6 @@ def knobs_of(settings: Settings, epoch: int, n_rows: float) -> Knobs:
     return Knobs(weight, n_rows, s.sweeps, s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power)
 
 
-def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.ndarray) -> State:
-    """Random means and a flat-as-it-may-be posterior, scaled to the data.
-
-    Base variances make every z of the prior have variance one (the outputs: that of y). Means are `init_scale` times
-    He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
-    noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
-    """
-    dtype = jnp.dtype(x.dtype)
-    regression = network.task == "regression"
-    y_var = np.atleast_1d(y.astype(np.float64).var(0)) if regression else np.ones(())
-    y_var = np.where(y_var > 0, y_var, 1.0)
-    x_mean = x.mean(0, dtype=np.float64)
-    x_power = float(np.square(x.astype(np.float64, copy=False) - x_mean).sum(1).mean()) or 1.0
-    layers = []
-    for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
-        key, sub = jax.random.split(key)
-        last = l == network.n_layers - 1
-        out_var = float(y_var.mean()) if last and regression else 1.0
-        base_var = out_var / (x_power if l == 0 else n_in)
-        spread = 2 * settings.init_scale**2 * base_var
-        prec = jnp.full((n_in, n_out), network.n_layers / (settings.init_noise * spread), dtype)
-        mean = jnp.sqrt(jnp.asarray(spread, dtype)) * jax.random.normal(sub, (n_in, n_out), dtype)
-        bias_mean, bias_var = jnp.zeros(n_out, dtype), out_var
-        if last and regression:
-            bias_mean, bias_var = jnp.asarray(y.mean(0), dtype), float(np.square(y, dtype=np.float64).mean()) or 1.0
-        bias_prec = jnp.full(n_out, network.n_layers / (settings.init_noise * out_var), dtype)
-        layers.append(
-            turbo.Layer(
-                weight=Message(mean * prec, prec),
-                bias=Message(bias_mean * bias_prec, bias_prec),
-                centre=jnp.asarray(x_mean if l == 0 else np.zeros(n_in), dtype),
-                offset=jnp.full(n_in, jnp.inf, dtype),
-                bias_offset=jnp.full(n_out, jnp.inf, dtype),
-                base_var=jnp.asarray(base_var, dtype),
-                bias_base_var=jnp.asarray(bias_var, dtype),
-                chain=burst.stationary(jnp.asarray(settings.init_active_prob, dtype)),
-                active_prob=jnp.ones(n_in, dtype),
-                sure=jnp.asarray(True),
-            )
-        )
-    scale = jnp.asarray(y_var, dtype)
-    return State(tuple(layers), settings.noise_init * scale, scale, tuple(layer.base_var for layer in layers))
-
-
 def minibatch_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, row_weight: Array
 ) -> tuple[State, mstep.NoiseStats, Info]:
@@ -148,8 +89,7 @@ def minibatch_step(
         for layer, w_ext, b_ext in zip(state.layers, found.exchange.w_ext, found.exchange.b_ext, strict=True)
     ]
     layers[1:] = [
-        pasp.recentre(layer, drift, knobs.centre_rate)
-        for layer, drift in zip(layers[1:], found.drift, strict=True)
+        pasp.recentre(layer, drift, knobs.centre_rate) for layer, drift in zip(layers[1:], found.drift, strict=True)
     ]
     stats = mstep.noise_stats(task, plan.noise_update, found.z_post, y, row_weight, state.noise_var)
     noise_var, noise_clips = state.noise_var, jnp.zeros((), jnp.int32)
@@ -211,7 +151,3 @@ def em_iteration(
     state, stats, info = e_step(plan, knobs, group_of, state, x, y, weight, x.shape[0], key)
     state, noise_clips = m_step(plan, group_of, state, stats)
     return state, info._replace(noise_clips=info.noise_clips + noise_clips)
-
-
-_e_step = partial(jax.jit, static_argnums=0)(e_step)
-_m_step = partial(jax.jit, static_argnums=0)(m_step)

@@ -35,7 +35,6 @@ def carry_over(post: Message, base_var: Array, power: Array, pasp: Pasp) -> Mess
     return Message(power * post.shift, prec)
 
 
-
 def recentre(layer: Layer, drift: Array, rate: Array) -> Layer:
     """Follow the mean of a hidden layer's input, so that z = (u - centre) W + b keeps W and b apart.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from . import numerics
-from .beliefs import Moments, flat, moments, thin
+from .beliefs import Moments, flat
 from .damp import floor_var
 from .factors import linear, piecewise
 from .network import Network

@@ -11,9 +11,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..algorithm import Settings, fit
 from ..network import Network
 from ..predict import class_probs, mean_network, output_moments
+from ..settings import Settings
+from ..training import fit
 from .problems import Problem
 
 CHUNK = 1000
@@ -34,7 +35,7 @@ class Ours:
     @property
     def n_units(self) -> int:
         """Inputs and hidden units that are left."""
-        return sum(self.widths[:-1])
+        return self.fitted.n_units
 
     @property
     def state_bytes(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..algorithm import Settings
+from ..settings import Settings
 
 MNIST = Settings(
     batch_size=100,
@@ -16,10 +16,10 @@ MNIST = Settings(
 )
 """784-128-10: one sweep, the data weight ramps up by one an epoch."""
 
-BOSTON = Settings(batch_size=101, max_epochs=100, sweeps=3, damping=0.3, prior="gaussian", data_weight=(3.0,))
+BOSTON = Settings(batch_size=101, max_epochs=100, sweeps=4, damping=0.5, noise_every="epoch", data_weight=10.0)
 """13-64-64-1: small data gain from more sweeps."""
 
-DEEP = replace(MNIST, init_mean=0.7)
+DEEP = MNIST
 """784-256-256-256-256-10: larger first means, so that the signal is not drowned by the weights' variance."""
 
 

@@ -1,0 +1,59 @@
+"""Compaction: removed units leave the arrays, so that training and prediction get cheaper.
+
+A hidden unit goes with its outgoing group; its incoming column and bias go with it. Padding puts units back that
+carry no message, so that neighbouring sizes share one compilation. Oracle: the masked network predicts the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .beliefs import Message
+from .network import Network, n_multiply_adds
+from .state import State, remove
+from .turbo import Layer
+
+BUCKET = 8
+"""During training widths are padded to a multiple of this."""
+WORTH = 3
+"""In mid-pruning the arrays shrink when the multiply-adds have fallen by this factor: a compilation costs seconds."""
+
+
+def pays(network: Network, active: list[np.ndarray], done: bool) -> bool:
+    """Whether compiling for smaller arrays pays: when most of the work is gone, and once when pruning is done."""
+    widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
+    padded = (*(min(-(-n // BUCKET) * BUCKET, full) for n, full in zip(widths, network.widths, strict=True)),)
+    work, now = n_multiply_adds(padded), n_multiply_adds(network.widths)
+    return work < now if done else work * WORTH <= now
+
+
+def take(
+    state: State, network: Network, active: list[np.ndarray], bucket: int
+) -> tuple[State, Network, list[np.ndarray]]:
+    """The state of the `active` units (a mask for each layer's inputs), padded to multiples of `bucket`.
+
+    Also gives back the network's new shape and the old indices of its units: padded units repeat index 0, switched
+    off.
+    """
+    index = [_pad(np.flatnonzero(mask), bucket, len(mask)) for mask in active]
+    columns = [*index[1:], np.arange(network.widths[-1])]
+    layers = tuple(_take_layer(*parts) for parts in zip(state.layers, index, columns, strict=True))
+    real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
+    widths = (*(len(i) for i in index), network.widths[-1])
+    return remove(state._replace(layers=layers), real), Network(widths, network.task, network.activation), index
+
+
+def _pad(index: np.ndarray, bucket: int, most: int) -> np.ndarray:
+    size = min(-(-len(index) // bucket) * bucket, most)
+    return np.concatenate([index, np.zeros(size - len(index), index.dtype)])
+
+
+def _take_layer(layer: Layer, rows: np.ndarray, columns: np.ndarray) -> Layer:
+    return layer._replace(
+        weight=Message(*(a[np.ix_(rows, columns)] for a in layer.weight)),
+        bias=Message(*(a[columns] for a in layer.bias)),
+        centre=layer.centre[rows],
+        offset=layer.offset[rows],
+        bias_offset=layer.bias_offset[columns],
+        active_prob=layer.active_prob[rows],
+    )

@@ -1,0 +1,49 @@
+"""The data on their way to the device: chosen columns, padded rows, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from .checks import Data
+
+ROW_BUCKET = 64
+SMALL = 4096
+"""Up to this many rows are padded to a multiple of ROW_BUCKET: neighbouring problems share one compilation."""
+
+Chunk = tuple[Array, Array, Array, int]
+
+
+class Feed:
+    """Rows of some columns. What fits one chunk is put on the device once and stays there."""
+
+    def __init__(self, data: Data, columns: np.ndarray, chunk_rows: int | None) -> None:
+        self.data, self.columns = data, columns
+        rows = len(data.x)
+        self.size = min(chunk_rows or rows, rows)
+        self.resident = self._put(slice(0, rows)) if self.size == rows else None
+
+    def chunks(self, key: Array) -> Iterator[Chunk]:
+        """x, y, weight and the number of real rows of each chunk, in random order."""
+        if self.resident is not None:
+            yield self.resident
+            return
+        starts = range(0, len(self.data.x), self.size)
+        for i in np.asarray(jax.random.permutation(key, len(starts))):
+            yield self._put(slice(starts[i], starts[i] + self.size))
+
+    def _put(self, rows: slice) -> Chunk:
+        x, y, weight = (a[rows] for a in self.data)
+        if not np.array_equal(self.columns, np.arange(x.shape[1])):
+            x = x[:, self.columns]
+        n = len(x)
+        size = max(n, self.size) if self.size < len(self.data.x) else n
+        if size <= SMALL:
+            size = -(-size // ROW_BUCKET) * ROW_BUCKET
+        if size > n:
+            x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
+        return jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight), n

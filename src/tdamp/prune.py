@@ -1,0 +1,129 @@
+"""Sparsity control: which units go, and when.
+
+`exact`: on a cubic schedule the groups with the least evidence (Savage-Dickey, in nats, never clipped, ties broken
+by position) are removed until exactly the goal remains; a layer always keeps one. `paper`: when more groups than the
+target are surely active, the sure ones start afresh and the others are gone. Paper: Section III-C; erratum E9.
+Oracle: the counts themselves, and a brute-force choice on small cases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .network import Network, n_multiply_adds, n_params
+from .settings import Settings
+
+Masks = list[np.ndarray]
+
+
+class Group(NamedTuple):
+    """Units that stay or go together."""
+
+    layer: int
+    units: np.ndarray
+    evidence: float
+
+
+def groups_of(active: Masks, evidence: list[np.ndarray], group_of: np.ndarray | None) -> list[Group]:
+    """The groups still there, least evidence first; equal evidence falls to the later position."""
+    groups = []
+    for l, (mask, values) in enumerate(zip(active, evidence, strict=True)):
+        units = np.flatnonzero(mask)
+        if l == 0 and group_of is not None:
+            members = [units[group_of[units] == g] for g in np.unique(group_of[units])]
+        else:
+            members = [units[i : i + 1] for i in range(len(units))]
+        groups += [Group(l, m, float(values[m[0]])) for m in members]
+    return sorted(groups, key=lambda g: (g.evidence, -g.layer, -int(g.units[0])))
+
+
+def progress(settings: Settings, epochs_done: int) -> float:
+    """How far the cubic schedule has come after this many epochs: 0 before it starts, 1 once it is over."""
+    start, end = settings.prune_start * settings.max_epochs, settings.prune_end * settings.max_epochs
+    if epochs_done >= min(max(end, 1), settings.max_epochs):
+        return 1.0
+    if epochs_done < start or end == start:
+        return 0.0
+    return 1 - (1 - (epochs_done - start) / (end - start)) ** 3
+
+
+def n_groups(network: Network, group_of: np.ndarray | None) -> list[int]:
+    """Number of groups of each layer, Q_W in all."""
+    counts = list(network.widths[:-1])
+    if group_of is not None:
+        counts[0] = len(np.unique(group_of))
+    return counts
+
+
+def goal_units(settings: Settings, network: Network, group_of: np.ndarray | None) -> int | None:
+    """round(keep Q_W), or None when the goal is not a total of units."""
+    total = sum(n_groups(network, group_of))
+    if isinstance(settings.keep, float):
+        return round(settings.keep * total)
+    return settings.keep if isinstance(settings.keep, int) else None
+
+
+def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None) -> None:
+    """Raise ValueError for a goal no network can meet."""
+    depth, counts = network.n_layers, n_groups(network, group_of)
+    units = goal_units(settings, network, group_of)
+    if units is not None and not depth <= units <= sum(counts):
+        raise ValueError(
+            f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {depth} layers needs one"
+        )
+    if isinstance(settings.keep, tuple):
+        if len(settings.keep) != depth or not all(0 < k <= 1 for k in settings.keep):
+            raise ValueError(
+                f"keep={settings.keep!r}: expected {depth} fractions in (0, 1], one for each layer's units"
+            )
+    smallest = (*(1 for _ in range(depth)), network.widths[-1])
+    for name, cost in (("max_params", n_params), ("max_multiply_adds", n_multiply_adds)):
+        budget = getattr(settings, name)
+        if budget is not None and budget < cost(smallest):
+            raise ValueError(f"{name}={budget}: even one unit in each layer needs {cost(smallest)}")
+
+
+def exact(
+    settings: Settings,
+    network: Network,
+    active: Masks,
+    evidence: list[np.ndarray],
+    group_of: np.ndarray | None,
+    share: float,
+) -> Masks:
+    """The units that remain when `share` of the way to the goal has been gone."""
+    queue = groups_of(active, evidence, group_of)
+    left = [sum(g.layer == l for g in queue) for l in range(len(active))]
+    counts = n_groups(network, group_of)
+    active = [mask.copy() for mask in active]
+
+    def between(full: int, final: int) -> int:
+        return round(full + (final - full) * share)
+
+    def is_met(layer: int) -> bool:
+        """Whether a group of this layer may stay."""
+        if isinstance(settings.keep, tuple):
+            return left[layer] <= between(counts[layer], max(1, round(settings.keep[layer] * counts[layer])))
+        units = goal_units(settings, network, group_of)
+        if units is not None:
+            return sum(left) <= between(sum(counts), units)
+        widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
+        if settings.max_params is not None:
+            return n_params(widths) <= max(settings.max_params, between(network.n_params, settings.max_params))
+        return n_multiply_adds(widths) <= between(network.n_multiply_adds, settings.max_multiply_adds or 0)
+
+    for group in queue:
+        if left[group.layer] > 1 and not is_met(group.layer):
+            active[group.layer][group.units] = False
+            left[group.layer] -= 1
+    return active
+
+
+def paper(settings: Settings, network: Network, active: Masks, active_prob: list[np.ndarray]) -> tuple[Masks, bool]:
+    """The paper's rule: the units that remain, and whether it acted (then they restart at init_active_prob)."""
+    sure = [mask & (p > settings.active_threshold) for mask, p in zip(active, active_prob, strict=True)]
+    target = goal_units(settings, network, None)
+    acts = target is not None and sum(int(s.sum()) for s in sure) > target and all(s.any() for s in sure)
+    return (sure, True) if acts else (active, False)

@@ -1,0 +1,131 @@
+"""The state of training: the posterior of every layer and the noise, how it starts, and what may be asked of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from .beliefs import Message
+from .factors import burst, group_spike_slab, spike_slab
+from .network import Network
+from .settings import Settings
+from .turbo import Layer
+
+
+class State(NamedTuple):
+    """What the next minibatch needs: the posterior of every layer, and the noise."""
+
+    layers: tuple[Layer, ...]
+    noise_var: Array  # (outputs,) for regression, () for classification
+    noise_scale: Array  # where it started, for its bounds
+    base_var_start: tuple[Array, ...]
+
+
+def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.ndarray) -> State:
+    """Random means and a flat-as-it-may-be posterior, scaled to the data.
+
+    Base variances make every z of the prior have variance one (the outputs: that of y). Means are `init_scale` times
+    He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
+    noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
+    """
+    dtype = jnp.dtype(x.dtype)
+    regression = network.task == "regression"
+    y_var = np.atleast_1d(y.astype(np.float64).var(0)) if regression else np.ones(())
+    y_var = np.where(y_var > 0, y_var, 1.0)
+    x_mean = x.mean(0, dtype=np.float64)
+    x_power = float(np.square(x.astype(np.float64, copy=False) - x_mean).sum(1).mean()) or 1.0
+    layers = []
+    for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
+        key, sub = jax.random.split(key)
+        last = l == network.n_layers - 1
+        out_var = float(y_var.mean()) if last and regression else 1.0
+        base_var = out_var / (x_power if l == 0 else n_in)
+        spread = 2 * settings.init_scale**2 * base_var
+        prec = jnp.full((n_in, n_out), network.n_layers / (settings.init_noise * spread), dtype)
+        mean = jnp.sqrt(jnp.asarray(spread, dtype)) * jax.random.normal(sub, (n_in, n_out), dtype)
+        bias_mean, bias_var = jnp.zeros(n_out, dtype), out_var
+        if last and regression:
+            bias_mean, bias_var = jnp.asarray(y.mean(0), dtype), float(np.square(y, dtype=np.float64).mean()) or 1.0
+        bias_prec = jnp.full(n_out, network.n_layers / (settings.init_noise * out_var), dtype)
+        layers.append(
+            Layer(
+                weight=Message(mean * prec, prec),
+                bias=Message(bias_mean * bias_prec, bias_prec),
+                centre=jnp.asarray(x_mean if l == 0 else np.zeros(n_in), dtype),
+                offset=jnp.full(n_in, jnp.inf, dtype),
+                bias_offset=jnp.full(n_out, jnp.inf, dtype),
+                base_var=jnp.asarray(base_var, dtype),
+                bias_base_var=jnp.asarray(bias_var, dtype),
+                chain=burst.stationary(jnp.asarray(settings.init_active_prob, dtype)),
+                active_prob=jnp.ones(n_in, dtype),
+                sure=jnp.asarray(True),
+            )
+        )
+    scale = jnp.asarray(y_var, dtype)
+    return State(tuple(layers), settings.noise_init * scale, scale, tuple(layer.base_var for layer in layers))
+
+
+def evidence(state: State, group_of: Array | None) -> list[np.ndarray]:
+    """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
+    return [
+        np.asarray(group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None))
+        for l, layer in enumerate(state.layers)
+    ]
+
+
+def question(state: State, prior_logit: float, group_of: Array | None, from_here: bool) -> State:
+    """Put every remaining unit and bias in question, with these prior log-odds.
+
+    `from_here` counts only evidence to come: what the present posterior shows already (the random start included)
+    is taken off. Otherwise all evidence against the base prior counts.
+    """
+    layers = []
+    for l, layer in enumerate(state.layers):
+        offset, bias_offset = prior_logit, prior_logit
+        if from_here:
+            offset = offset - group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None)
+            bias_offset = bias_offset - spike_slab.evidence(layer.bias, layer.bias_base_var)
+        gone = layer.offset == -jnp.inf
+        layers.append(
+            layer._replace(
+                offset=jnp.where(gone, -jnp.inf, jnp.broadcast_to(offset, gone.shape)).astype(layer.offset.dtype),
+                bias_offset=jnp.broadcast_to(bias_offset, layer.bias_offset.shape).astype(layer.offset.dtype),
+                sure=jnp.asarray(False),
+            )
+        )
+    return state._replace(layers=tuple(layers))
+
+
+def remove(state: State, active: list[np.ndarray]) -> State:
+    """Switch off for good every unit that is not `active` (a mask for each layer's inputs).
+
+    A removed unit's own weights and bias return to the base prior: they then carry neither messages nor evidence.
+    """
+    layers = []
+    for l, (layer, mask) in enumerate(zip(state.layers, active, strict=True)):
+        here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.prec.shape, bool)
+        layers.append(
+            layer._replace(
+                weight=_keep_or_base(layer.weight, here, layer.base_var),
+                bias=_keep_or_base(layer.bias, here, layer.bias_base_var),
+                offset=jnp.where(mask, layer.offset, -jnp.inf),
+                active_prob=jnp.where(mask, layer.active_prob, 0),
+            )
+        )
+    return state._replace(layers=tuple(layers))
+
+
+def _keep_or_base(message: Message, mask: np.ndarray, base_var: Array) -> Message:
+    return Message(jnp.where(mask, message.shift, 0), jnp.where(mask, message.prec, 1 / base_var))
+
+
+@jax.jit
+def is_finite(state: State) -> Array:
+    """Whether every parameter of the posterior is a finite number (offsets may be infinite: that is their code)."""
+    parts = [(layer.weight, layer.bias, layer.centre, layer.base_var, layer.active_prob) for layer in state.layers]
+    leaves = jax.tree.leaves((parts, state.noise_var))
+    return jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in leaves]))

@@ -1,0 +1,196 @@
+"""Training: Algorithm 1 epoch by epoch on the user's data, with pruning, compaction and a result code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import log
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from . import compact, prune
+from .algorithm import Info, e_step, knobs_of, m_step, plan_of
+from .checks import Data, check_data, check_groups
+from .feed import Feed
+from .mstep import NOISE_RANGE
+from .network import Network
+from .outcome import Outcome
+from .settings import Settings, check_network
+from .state import State, evidence, init, is_finite, question, remove
+
+_e_step = partial(jax.jit, static_argnums=0)(e_step)
+_m_step = partial(jax.jit, static_argnums=0)(m_step)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A network during or after training.
+
+    `kept` are the units of the network asked for that remain, a layer at a time: `kept[0]` are the data columns that
+    `state` expects. During training removed units may still lie in the arrays, switched off; after it they are gone.
+    """
+
+    network: Network
+    state: State
+    kept: tuple[np.ndarray, ...]
+    history: tuple[dict[str, Any], ...]
+    outcome: Outcome
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """The data columns that `state` expects."""
+        return self.kept[0]
+
+    @property
+    def n_units(self) -> int:
+        """Inputs and hidden units that remain."""
+        return sum(int(mask.sum()) for mask in _active(self.state))
+
+
+Callback = Callable[[int, Fitted, dict[str, Any]], None]
+
+
+def fit(
+    network: Network,
+    x: np.ndarray,
+    y: np.ndarray,
+    settings: Settings | None = None,
+    *,
+    seed: int = 0,
+    sample_weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+    callback: Callback | None = None,
+) -> Fitted:
+    """Train a network by Algorithm 1.
+
+    `groups` gives each input a group id: inputs of one group stay or go together. `callback(epoch, fitted, record)` is
+    called after every epoch. Bad data raise ValueError; a training that goes wrong says so in `outcome` and still
+    returns a finite posterior.
+    """
+    settings = settings or Settings()
+    check_network(network)
+    data = check_data(network, x, y, sample_weight)
+    ids = check_groups(groups, network.widths[0])
+    if ids is not None and settings.prior == "burst":
+        raise ValueError('prior="burst" runs over single units: leave out groups, or use prior="group"')
+    prune.check_goal(settings, network, ids)
+    return _Run(network, data, settings, ids, seed).train(callback)
+
+
+class _Run:
+    """One training: the state, what remains of the network, and the data it is trained on."""
+
+    def __init__(self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int) -> None:
+        self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
+        start_key, self.key = jax.random.split(jax.random.key(seed))
+        self.state = init(network, settings, start_key, data.x, data.y)
+        self.kept = [np.arange(n) for n in network.widths[:-1]]
+        self.feed = Feed(data, self.kept[0], settings.chunk_rows)
+        self.history: list[dict[str, Any]] = []
+        if settings.prior != "gaussian" and settings.pruning == "paper":
+            self._question(from_here=True)
+
+    def train(self, callback: Callback | None) -> Fitted:
+        outcome = Outcome.OK
+        for epoch in range(self.settings.max_epochs):
+            started, before = time.perf_counter(), self.state
+            info = self._em_iteration(epoch)
+            if not is_finite(self.state):
+                self.state, outcome = before, Outcome.DIVERGED
+                break
+            self._control_sparsity(epoch + 1)
+            self._record(epoch + 1, info, time.perf_counter() - started)
+            if callback is not None:
+                callback(epoch + 1, self._fitted(outcome), self.history[-1])
+        if outcome is Outcome.OK:
+            outcome = self._verdict()
+        self._compact(_active(self.state), bucket=1)
+        return self._fitted(outcome)
+
+    def _em_iteration(self, epoch: int) -> Info:
+        """`algorithm.em_iteration` on data that may come in chunks."""
+        plan = plan_of(self.network, self.settings)
+        knobs = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
+        key = jax.random.fold_in(self.key, epoch)
+        sums = None
+        for i, chunk in enumerate(self.feed.chunks(key)):
+            self.state, *more = _e_step(plan, knobs, self._group_of, self.state, *chunk, jax.random.fold_in(key, i))
+            sums = more if sums is None else jax.tree.map(jnp.add, sums, more)
+        stats, info = sums
+        self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
+        return info._replace(noise_clips=info.noise_clips + noise_clips)
+
+    def _control_sparsity(self, epochs_done: int) -> None:
+        """Put units in question, remove the ones that go, and compact the arrays when it pays."""
+        s = self.settings
+        if s.prior != "gaussian" and s.pruning != "paper" and epochs_done == s.warm_up:
+            self._question(from_here=False)
+        if not s.prunes:
+            return
+        active = _active(self.state)
+        if s.pruning == "paper":
+            probs = [np.asarray(layer.active_prob) for layer in self.state.layers]
+            remaining, acted = prune.paper(s, self.asked, active, probs)
+            self.state = remove(self.state, remaining)
+            if acted:
+                self._question(from_here=True)
+            done = False
+        else:
+            ids = None if self.ids is None else self.ids[self.kept[0]]
+            share = prune.progress(s, epochs_done)
+            if share == 0:
+                return
+            remaining = prune.exact(s, self.asked, active, evidence(self.state, self._group_of), ids, share)
+            self.state = remove(self.state, remaining)
+            done = share == 1
+        if compact.pays(self.network, remaining, done):
+            self._compact(remaining, compact.BUCKET)
+            self.feed = Feed(self.data, self.kept[0], s.chunk_rows)
+
+    def _compact(self, active: list[np.ndarray], bucket: int) -> None:
+        self.state, self.network, index = compact.take(self.state, self.network, active, bucket)
+        self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
+
+    def _question(self, from_here: bool) -> None:
+        prob = self.settings.init_active_prob
+        prior_logit = 0.0 if self.settings.prior == "burst" else log(prob) - log(max(1 - prob, 1e-6))
+        self.state = question(self.state, prior_logit, self._group_of, from_here)
+
+    @property
+    def _group_of(self) -> Array | None:
+        return None if self.ids is None else jnp.asarray(self.ids[self.kept[0]])
+
+    def _record(self, epoch: int, info: Info, seconds: float) -> None:
+        active = [int(mask.sum()) for mask in _active(self.state)]
+        self.history.append(
+            {
+                "epoch": epoch,
+                "seconds": seconds,
+                "data_weight": self.settings.data_weight_at(epoch - 1),
+                "noise_var": np.asarray(self.state.noise_var).tolist(),
+                "log_evidence": float(info.log_evidence) / float(self.data.weight.sum()),
+                "active_units": active,
+                **{name: int(count) for name, count in info.clips._asdict().items()},
+                "noise_clips": int(info.noise_clips),
+            }
+        )
+
+    def _verdict(self) -> Outcome:
+        goal = prune.goal_units(self.settings, self.asked, self.ids)
+        if self.settings.pruning == "paper" and goal is not None and sum(self.history[-1]["active_units"]) > goal:
+            return Outcome.TARGET_NOT_REACHED
+        floor = self.state.noise_scale * NOISE_RANGE[0] * 1.01
+        return Outcome.NOISE_AT_FLOOR if bool((self.state.noise_var <= floor).any()) else Outcome.OK
+
+    def _fitted(self, outcome: Outcome) -> Fitted:
+        return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome)
+
+
+def _active(state: State) -> list[np.ndarray]:
+    return [np.asarray(layer.offset) > -np.inf for layer in state.layers]
