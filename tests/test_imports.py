@@ -12,6 +12,7 @@ import tdamp
 ROOT = Path(tdamp.__file__).parent
 GROUND = {"beliefs", "numerics", "gumbel", "network"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
+ALGORITHM |= {"settings", "state", "checks", "feed", "compact", "outcome", "training"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")
 
 

@@ -13,7 +13,6 @@ from tdamp import mstep, turbo
 from tdamp.beliefs import Message, Moments
 from tdamp.factors.burst import Chain
 
-RNG = np.random.default_rng(0)
 N_ROWS = 40
 
 
@@ -45,8 +44,9 @@ def numerical_best(margin: Moments, share: np.ndarray) -> float:
 
 def test_regression() -> None:
     """identity: the weighted mean of (y - z)^2 + z_var per output is where d E log N(y; z, v) / dv = 0."""
-    mean, var, y = RNG.normal(size=(30, 2)), RNG.exponential(size=(30, 2)), RNG.normal(size=(30, 2))
-    weight = RNG.integers(0, 3, 30).astype(float)
+    rng = np.random.default_rng(0)
+    mean, var, y = rng.normal(size=(30, 2)), rng.exponential(size=(30, 2)), rng.normal(size=(30, 2))
+    weight = rng.integers(0, 3, 30).astype(float)
     ours = target("regression", "em", Moments(mean, var), y, weight, 1.0)
 
     def expected(v: jax.Array) -> jax.Array:
@@ -60,8 +60,9 @@ def test_regression() -> None:
 @pytest.mark.parametrize("rule", ["em", "numerical"])
 def test_stats_add_up(rule: mstep.NoiseRule) -> None:
     """identity: the statistics of a batch are the sums over its parts, here chosen by row weights."""
-    mean, var, y = RNG.normal(size=(N_ROWS, 3)), RNG.exponential(size=(N_ROWS, 3)), RNG.integers(0, 3, N_ROWS)
-    weight = RNG.uniform(0.5, 2.0, N_ROWS)
+    rng = np.random.default_rng(1)
+    mean, var, y = rng.normal(size=(N_ROWS, 3)), rng.exponential(size=(N_ROWS, 3)), rng.integers(0, 3, N_ROWS)
+    weight = rng.uniform(0.5, 2.0, N_ROWS)
     first = np.arange(N_ROWS) < 11
     whole, a, b = (
         mstep.noise_stats("classification", rule, Moments(mean, var), y, w, jnp.asarray(1.0))
@@ -74,11 +75,11 @@ def test_stats_add_up(rule: mstep.NoiseRule) -> None:
 @pytest.mark.parametrize("spread", [0.3, 2.0])
 def test_numerical_rule(spread: float) -> None:
     """quadrature: the numerical rule finds the argmax over the true mixture of Gaussians, to 2 % in v."""
-    n = N_ROWS
-    mean = RNG.normal(size=(n, 3))
-    label = RNG.integers(0, 3, n)
+    rng, n = np.random.default_rng(0), N_ROWS
+    mean = rng.normal(size=(n, 3))
+    label = rng.integers(0, 3, n)
     mean[np.arange(n), label] += spread
-    z_post = Moments(mean, 0.3 * RNG.exponential(size=(n, 3)))
+    z_post = Moments(mean, 0.3 * rng.exponential(size=(n, 3)))
     rows = [(i, m) for i in range(n) for m in range(3) if m != label[i]]
     margin = Moments(
         np.array([mean[i, m] - mean[i, label[i]] for i, m in rows]),
@@ -100,6 +101,23 @@ def test_gumbel_rule_on_gumbel_margins() -> None:
     z_post = Moments(np.stack([np.zeros(n), margin], 1), np.zeros((n, 2)))
     closed = target("classification", "em", z_post, np.zeros(n, int), np.ones(n), 1.0)
     np.testing.assert_allclose(closed, best, rtol=0.01)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("rule", ["em", "numerical", "fixed"])
+def test_float32_stays_float32(task: str, rule: mstep.NoiseRule) -> None:
+    """identity: no rule turns float32 into float64, although JAX could hold it."""
+    z_post = Moments(jnp.zeros((N_ROWS, 3), jnp.float32), jnp.ones((N_ROWS, 3), jnp.float32))
+    y = jnp.zeros((N_ROWS, 3), jnp.float32) if task == "regression" else jnp.zeros(N_ROWS, jnp.int32)
+    noise_var = jnp.float32(1.0)
+    stats = mstep.noise_stats(task, rule, z_post, y, jnp.ones(N_ROWS, jnp.float32), noise_var)
+    found = mstep.noise_target(task, rule, stats, noise_var)
+    damped, _ = mstep.damped_noise(task, noise_var, found, noise_var)
+    running, _ = mstep.running_noise(noise_var, found, jnp.float32(0.1), noise_var)
+    layer = jax.tree.map(lambda a: a.astype(jnp.float32) if a.dtype == jnp.float64 else a, layer_with(0.3, 0.1))
+    learned = mstep.learn_chain(mstep.learn_base_var(layer, noise_var), None)
+    leaves = jax.tree.leaves((stats, found, damped, running, learned))
+    assert {leaf.dtype.name for leaf in leaves} == {"float32", "bool"}
 
 
 def test_fixed_rule() -> None:
@@ -128,6 +146,7 @@ def layer_with(mean: float, var: float, active_prob: float = 1.0) -> turbo.Layer
     return turbo.Layer(
         weight=Message(jnp.full(shape, mean / var), jnp.full(shape, 1 / var)),
         bias=Message(jnp.zeros(4), jnp.ones(4)),
+        centre=jnp.zeros(5),
         offset=jnp.zeros(5),
         bias_offset=jnp.zeros(4),
         base_var=one,

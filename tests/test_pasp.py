@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.beliefs import Message, combine
-from tdamp.pasp import anchored_power, carry_over
+from tdamp.beliefs import Message, combine, moments
+from tdamp.factors.burst import Chain
+from tdamp.pasp import anchored_power, carry_over, recentre
+from tdamp.turbo import Layer
 
 BASE_VAR = 0.4
 
@@ -90,3 +93,32 @@ def test_a_short_last_batch_forgets_less() -> None:
             prior = carry_over(combine(prior, m), BASE_VAR, power, "anchored")
         fixed.append(prior)
     np.testing.assert_allclose(fixed[0], fixed[1], rtol=1e-12)
+
+
+def test_recentre_moves_coordinates_only() -> None:
+    """identity: the mean function (u - centre) W + b is the same before and after, for units that are on."""
+    rng = np.random.default_rng(3)
+    one = jnp.ones(())
+    layer = Layer(
+        weight=Message(jnp.asarray(rng.normal(size=(4, 3))), jnp.asarray(rng.exponential(size=(4, 3)))),
+        bias=Message(jnp.asarray(rng.normal(size=3)), jnp.asarray(rng.exponential(size=3))),
+        centre=jnp.asarray(rng.normal(size=4)),
+        offset=jnp.array([np.inf, -np.inf, np.inf, np.inf]),
+        bias_offset=jnp.zeros(3),
+        base_var=one,
+        bias_base_var=one,
+        chain=Chain(one, one),
+        active_prob=jnp.array([1.0, 0.0, 1.0, 1.0]),
+        sure=jnp.asarray(True),
+    )
+    drift = jnp.asarray(rng.normal(size=4))
+    moved = recentre(layer, drift, 0.3)
+    u = rng.normal(size=(5, 4))
+
+    def function(layer: Layer) -> np.ndarray:
+        return (u - layer.centre) @ (layer.active_prob[:, None] * moments(layer.weight).mean) + moments(layer.bias).mean
+
+    np.testing.assert_allclose(function(moved), function(layer), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(moved.centre - layer.centre, 0.3 * drift * layer.active_prob, rtol=1e-12)
+    assert moved.centre[1] == layer.centre[1] and np.any(moved.bias.shift != layer.bias.shift)
+    np.testing.assert_array_equal(moved.bias.prec, layer.bias.prec)

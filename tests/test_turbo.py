@@ -33,6 +33,7 @@ def random_layer(group_of: np.ndarray, seed: int = 0) -> tuple[turbo.Layer, Mess
     layer = turbo.Layer(
         weight=Message(jnp.asarray(past.shift), jnp.asarray(past.prec + 1 / BASE_VAR)),
         bias=Message(jnp.asarray(past_bias.shift), jnp.asarray(past_bias.prec + 1 / BIAS_VAR)),
+        centre=jnp.zeros(UNITS),
         offset=jnp.asarray(rng.normal(size=group_of.max() + 1)[group_of]),
         bias_offset=jnp.asarray(rng.normal(size=OUTPUTS)),
         base_var=jnp.asarray(BASE_VAR),

@@ -71,7 +71,7 @@ def test_infinite_evidence(dtype: str) -> None:
     ours = np.asarray(posterior_logit(unary.astype(dtype), chain))
     assert ours[2] == -np.inf and ours[6] == np.inf
     known = np.isfinite(unary)
-    tol = 1e-11 + float(np.finfo(dtype).eps) * burst.MAX_EVIDENCE  # the neighbours feel the rounding of the clip
+    tol = {"float32": 2e-5, "float64": 1e-11}[dtype]  # as without it: the clip must not be felt by the neighbours
     np.testing.assert_allclose(ours[known], exact.logit[known], rtol=tol, atol=tol)
     counts = transition_counts(unary.astype(dtype), chain)
     np.testing.assert_allclose(counts, exact.counts, rtol=tol, atol=tol)

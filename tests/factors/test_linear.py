@@ -41,8 +41,8 @@ def test_forward_is_the_loop(seed: int) -> None:
 def test_backward_is_the_loop(seed: int) -> None:
     """twin: messages to weights, biases and inputs, index by index, the clip and its count included."""
     u, w, b, score = random_layer(seed)
-    to_weight, n_weight = linear.to_weight(u, w, score)
-    to_input, n_input = linear.to_input(u, w, score)
+    to_weight, n_weight = linear.to_weight(u, w, score, fresh=False)
+    to_input, n_input = linear.to_input(u, w, score, fresh=False)
     to_bias = linear.to_bias(b, score)
     pairs = (
         (to_weight, loops.linear_to_weight(*u, w.mean, *score)),
@@ -57,6 +57,22 @@ def test_backward_is_the_loop(seed: int) -> None:
     assert n_weight > 0 and n_input > 0  # these layers do exercise the clip
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_fresh_messages_have_no_self_coupling(seed: int) -> None:
+    """twin: on a fresh minibatch the loop runs with the variances out of the coupling, and nothing is clipped."""
+    u, w, _, score = random_layer(seed)
+    to_weight, n_weight = linear.to_weight(u, w, score, fresh=True)
+    to_input, n_input = linear.to_input(u, w, score, fresh=True)
+    nothing = np.zeros_like(u.var), np.zeros_like(w.var)
+    for ours, expected in (
+        (to_weight, loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
+        (to_input, loops.linear_to_input(u.mean, w.mean, nothing[1], *score)),
+    ):
+        np.testing.assert_allclose(ours.shift, expected[0], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(ours.prec, expected[1], rtol=1e-12)
+    assert n_weight == 0 and n_input == 0
+
+
 def test_data_inputs_need_no_variance() -> None:
     """identity: u.var = None, zeros, and the loop agree."""
     u, w, b, score = random_layer(7)
@@ -66,7 +82,8 @@ def test_data_inputs_need_no_variance() -> None:
         ours, twin = linear.forward(data, w, b, previous), linear.forward(zeros, w, b, previous)
         np.testing.assert_allclose(ours.mean, twin.mean, rtol=1e-13)
         np.testing.assert_allclose(ours.var, twin.var, rtol=1e-13)
-    (ours, clipped), (twin, _) = linear.to_weight(data, w, score), linear.to_weight(zeros, w, score)
+    ours, clipped = linear.to_weight(data, w, score, fresh=False)
+    twin, _ = linear.to_weight(zeros, w, score, fresh=False)
     np.testing.assert_allclose(ours.shift, twin.shift, rtol=1e-13, atol=1e-13)
     np.testing.assert_array_equal(ours.prec, twin.prec)
     assert clipped == 0
@@ -85,7 +102,7 @@ def amp_fixed_point(
         w, b, old = state
         new = Score(*gaussian_output.score(linear.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
-        w_ext, _ = linear.to_weight(u, w, score)
+        w_ext, _ = linear.to_weight(u, w, score, fresh=False)
         b_ext = linear.to_bias(b, score)
         return tilt(w0, w_ext), tilt(b0, b_ext), score
 
@@ -131,10 +148,11 @@ def test_message_of_a_batch_is_the_sum_of_its_parts() -> None:
     """identity: a batch's messages are the sums over its rows, so chunks and clients add up."""
     u, w, _, score = random_layer(11)
     data = Moments(u.mean, None)
-    whole, _ = linear.to_weight(data, w, score)
+    whole, _ = linear.to_weight(data, w, score, fresh=False)
     parts = []
     for rows in (slice(0, 1), slice(1, None)):
-        message, _ = linear.to_weight(Moments(u.mean[rows], None), w, Score(score.score[rows], score.prec[rows]))
+        part = Score(score.score[rows], score.prec[rows])
+        message, _ = linear.to_weight(Moments(u.mean[rows], None), w, part, fresh=False)
         parts.append(message)
     total = Message(*(a + c for a, c in zip(*parts, strict=True)))
     np.testing.assert_allclose(whole.shift, total.shift, rtol=1e-13, atol=1e-13)
