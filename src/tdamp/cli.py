@@ -1,4 +1,4 @@
-"""The command line: `tdamp bench accuracy | speed`."""
+"""The command line: `tdamp demo`, `tdamp bench accuracy | speed`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,23 @@ def parser() -> argparse.ArgumentParser:
     """Every command adds itself here; a command is a function of the parsed arguments."""
     root = argparse.ArgumentParser(prog="tdamp", description="Neural networks trained by message passing.")
     commands = root.add_subparsers(title="commands", required=True)
+    add_demo(commands)
     add_bench(commands)
     return root
+
+
+def add_demo(commands: argparse._SubParsersAction) -> None:
+    """`tdamp demo`."""
+    demo = commands.add_parser("demo", help="train on embedded digits, prune to 30 %% of the units, compare")
+    demo.add_argument("--seed", type=int, default=0, help="of the random start and the order of the data")
+    demo.set_defaults(command=run_demo)
+
+
+def run_demo(chosen: argparse.Namespace) -> None:
+    """The digits demo."""
+    from .demo import run
+
+    run(seed=chosen.seed)
 
 
 def add_bench(commands: argparse._SubParsersAction) -> None:

@@ -1,0 +1,62 @@
+"""The digits demo, from the command line and by its parts."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from tdamp import cli, demo
+
+Pair = tuple[demo.Result, demo.Result]
+
+
+@pytest.fixture(scope="module")
+def shown() -> tuple[Pair, str]:
+    """One run of the demo: its results and what it printed."""
+    console = Console(file=io.StringIO(), width=120)
+    return demo.run(console), console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_pruned_size_is_exact(shown: tuple[Pair, str]) -> None:
+    """identity: 112 units, then exactly round(0.3 * 112); sizes follow from the widths."""
+    (full, pruned), _ = shown
+    assert (full.units, pruned.units) == (112, 34)
+    assert (full.params, full.multiply_adds) == (65 * 48 + 49 * 10, 64 * 48 + 48 * 10)
+    assert pruned.params - pruned.multiply_adds < full.params - full.multiply_adds == 58
+    assert pruned.multiply_adds < 0.25 * full.multiply_adds
+
+
+def test_scores(shown: tuple[Pair, str]) -> None:
+    """calibration: limits are 3 sds of 450 digits above the cross-validated errors; guessing has 90 % and -2.3."""
+    (full, pruned), _ = shown
+    assert full.error < 0.05 and full.log_score > -0.2
+    assert pruned.error < 0.08 and pruned.log_score > -0.5
+    assert full.mean_network_error < 0.05 and pruned.mean_network_error < 0.08
+
+
+def test_table_shows_the_numbers(shown: tuple[Pair, str]) -> None:
+    """identity: what is printed is what was measured."""
+    results, text = shown
+    for result in results:
+        for number in (f"{result.error:.1%}", f"{result.log_score:.3f}", str(result.params)):
+            assert number in text
+    assert "log-evidence" in text and "noise" in text and "units 34" in text
+
+
+def test_train_and_test_part_are_apart() -> None:
+    """identity: 1347 and 450 digits, pixels in [0, 1], every class in both parts, the same split each time."""
+    data, again = demo.digits(), demo.digits()
+    assert data.train_x.shape == (1347, 64) and data.test_x.shape == (450, 64)
+    assert data.train_x.min() == 0 and data.train_x.max() == 1
+    assert set(data.train_y) == set(data.test_y) == set(range(10))
+    assert (data.test_x == again.test_x).all()
+
+
+def test_command_hands_over_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: `tdamp demo --seed 3` runs the demo with seed 3 and exits with 0."""
+    seen: list[int] = []
+    monkeypatch.setattr(demo, "run", lambda seed: seen.append(seed))
+    assert cli.main(["demo", "--seed", "3"]) == 0
+    assert seen == [3]

@@ -1,0 +1,81 @@
+"""The documentation runs, and what it points at exists."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tdamp
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> str:
+    """The python blocks of a page, one after another."""
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a heading's link looks like: lower case, words joined by hyphens."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_readme_has_an_example() -> None:
+    """identity: the walk below finds the example, and it has at most 12 lines of code."""
+    lines = [line for line in blocks(PAGES[0]).splitlines() if line.strip()]
+    assert 0 < len(lines) <= 12
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_python_blocks_run(page: Path) -> None:
+    """identity: each page's code runs in a fresh interpreter, without warnings, as a reader would run it."""
+    command = [sys.executable, "-W", "error::UserWarning", "-c", blocks(page)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    if page.name == "README.md":
+        found = re.fullmatch(r"56 of 112 units, test error ([\d.]+)%\n", done.stdout)
+        assert found is not None, done.stdout
+        assert float(found[1]) < 8  # of 450 digits; guessing is wrong at 90 %
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_paths(page: Path) -> None:
+    """enumeration: every relative link, heading, test and source file a page names is there."""
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        path, _, heading = target.partition("#")
+        there = page.parent / path if path else page
+        assert there.is_file(), f"{page.name} links to {target}"
+        assert not heading or heading in anchors(there), f"{page.name} links to {target}"
+    for path, name in re.findall(r"`((?:tests|src)/[\w/]+\.py)(?:::(\w+))?`", text):
+        assert (ROOT / path).is_file(), f"{page.name} names {path}"
+        assert not name or f"def {name}(" in (ROOT / path).read_text(), f"{page.name} names {path}::{name}"
+
+
+@pytest.mark.parametrize("page", PAGES[2:], ids=lambda page: page.name)
+def test_names_of_the_package(page: Path) -> None:
+    """enumeration: a `module.name` in the docs is defined in that module."""
+    source = Path(tdamp.__file__).parent
+    paths = {path.stem: path.relative_to(source.parent) for path in source.rglob("*.py") if "bench" not in path.parts}
+    for module, name in re.findall(r"`(\w+)\.(\w+)[(`]", page.read_text()):
+        if module in paths and name != "py":
+            dotted = ".".join(paths[module].with_suffix("").parts)
+            assert hasattr(importlib.import_module(dotted), name), f"{page.name} names {module}.{name}"
+
+
+def test_files_of_the_project() -> None:
+    """enumeration: licence, citation and change log agree with the package's version and licence."""
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+    assert f"version: {tdamp.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## [{tdamp.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+", line) for line in lines if not line.startswith("#"))
