@@ -78,7 +78,7 @@ def minibatch_step(
         plan.network, plan.prior, group_of, state.layers, x, y, row_weight, state.noise_var,
         knobs.trust, knobs.sweeps, knobs.damping, plan.single,
     )  # fmt: skip
-    power = knobs.pasp_power
+    power: Array | float = knobs.pasp_power
     if plan.pasp == "anchored":
         power = pasp.anchored_power(knobs.data_weight, knobs.n_rows, row_weight.sum())
     layers = [
@@ -108,7 +108,7 @@ def minibatch_step(
 
 def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
-    n_here: Array, key: Array,
+    n_here: Array | int, key: Array,
 ) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
     """One pass over the first `n_here` rows in random order, as a scan over minibatches."""
     rows, size = x.shape[0], min(plan.batch_size, x.shape[0])

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax.numpy as jnp
 from jax import Array
@@ -17,6 +17,11 @@ class Moments(NamedTuple):
 
     mean: Array
     var: Array
+
+
+def known(value: Array) -> Moments:
+    """A belief without doubt. Its variance is None: products with it are left out instead of multiplied by zero."""
+    return Moments(value, cast(Array, None))
 
 
 class Message(NamedTuple):

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from .beliefs import Message, Moments, flat
+from .beliefs import Message, Moments, flat, known
 from .factors import gaussian_output, linear, piecewise, probit_output
 from .factors.linear import Score
 from .network import Network
@@ -110,7 +110,7 @@ def sweep(
     """One forward and one backward pass. `last` is None on a fresh minibatch's only or first sweep."""
     depth = network.n_layers
     regions = piecewise.ACTIVATIONS[network.activation]
-    u = Moments(x, None)
+    u = known(x)
     inputs, weights, biases, forwards = [], [], [], []
     clips = no_clips()
     for l, layer in enumerate(layers):
@@ -138,7 +138,10 @@ def sweep(
         z_fwd.mean + z_fwd.var * score.score,
         z_fwd.var * jnp.maximum(1 - z_fwd.var * score.prec, 0),
     )
-    w_ext, b_ext, u_bwds, scores = [], [], [], []
+    w_ext: list[Message] = []
+    b_ext: list[Message] = []
+    u_bwds: list[Message] = []
+    scores: list[Score] = []
     for l in reversed(range(depth)):
         if l < depth - 1:
             active = piecewise.activate(regions, forwards[l], u_bwds[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 Task = Literal["regression", "classification"]
@@ -21,6 +22,7 @@ class Network:
 
     @property
     def n_layers(self) -> int:
+        """Layers of weights."""
         return len(self.widths) - 1
 
     @property
@@ -30,18 +32,20 @@ class Network:
 
     @property
     def n_params(self) -> int:
+        """Weights and biases."""
         return n_params(self.widths)
 
     @property
     def n_multiply_adds(self) -> int:
+        """Of one forward pass of the posterior-mean network."""
         return n_multiply_adds(self.widths)
 
 
 def n_params(widths: tuple[int, ...]) -> int:
     """Weights and biases of a dense network of these widths."""
-    return sum((a + 1) * b for a, b in zip(widths, widths[1:], strict=False))
+    return sum((a + 1) * b for a, b in pairwise(widths))
 
 
 def n_multiply_adds(widths: tuple[int, ...]) -> int:
     """Multiply-adds of one forward pass of the posterior-mean network."""
-    return sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+    return sum(a * b for a, b in pairwise(widths))

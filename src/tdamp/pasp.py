@@ -19,7 +19,7 @@ from .turbo import Layer
 Pasp = Literal["anchored", "paper"]
 
 
-def anchored_power(data_weight: Array, n_rows: Array, n_batch: Array) -> Array:
+def anchored_power(data_weight: Array | float, n_rows: Array | float, n_batch: Array) -> Array:
     """The share of the posterior that is kept after a minibatch of `n_batch` of `n_rows` rows.
 
     With R = n_rows / n_batch minibatches this is R k / (R k + 1); a short last batch forgets less.
@@ -27,7 +27,7 @@ def anchored_power(data_weight: Array, n_rows: Array, n_batch: Array) -> Array:
     return data_weight * n_rows / (data_weight * n_rows + n_batch)
 
 
-def carry_over(post: Message, base_var: Array, power: Array, pasp: Pasp) -> Message:
+def carry_over(post: Message, base_var: Array, power: Array | float, pasp: Pasp) -> Message:
     """The next prior from a posterior slab."""
     prec = power * post.prec
     if pasp == "anchored":
@@ -35,7 +35,7 @@ def carry_over(post: Message, base_var: Array, power: Array, pasp: Pasp) -> Mess
     return Message(power * post.shift, prec)
 
 
-def recentre(layer: Layer, drift: Array, rate: Array) -> Layer:
+def recentre(layer: Layer, drift: Array, rate: Array | float) -> Layer:
     """Follow the mean of a hidden layer's input, so that z = (u - centre) W + b keeps W and b apart.
 
     Only the coordinates change: the bias takes over what the moved centre takes away. Means of the same sign (ReLU

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from . import numerics
-from .beliefs import Moments, flat
+from .beliefs import Moments, flat, known
 from .damp import floor_var
 from .factors import linear, piecewise
 from .network import Network
@@ -17,7 +17,7 @@ from .turbo import Layer, marginals
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
     """Moments of z_L under the posterior: the epistemic part of the prediction."""
     regions = piecewise.ACTIVATIONS[network.activation]
-    u = Moments(x, None)
+    u = known(x)
     for l, layer in enumerate(layers):
         w_post, b_post = marginals(layer, "gaussian", None, None, None)
         u = Moments(u.mean - layer.centre, u.var)

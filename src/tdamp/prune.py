@@ -73,11 +73,9 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
         raise ValueError(
             f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {depth} layers needs one"
         )
-    if isinstance(settings.keep, tuple):
-        if len(settings.keep) != depth or not all(0 < k <= 1 for k in settings.keep):
-            raise ValueError(
-                f"keep={settings.keep!r}: expected {depth} fractions in (0, 1], one for each layer's units"
-            )
+    keep = settings.keep
+    if isinstance(keep, tuple) and (len(keep) != depth or not all(0 < k <= 1 for k in keep)):
+        raise ValueError(f"keep={keep!r}: expected {depth} fractions in (0, 1], one for each layer's units")
     smallest = (*(1 for _ in range(depth)), network.widths[-1])
     for name, cost in (("max_params", n_params), ("max_multiply_adds", n_multiply_adds)):
         budget = getattr(settings, name)

@@ -85,7 +85,8 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
     """
     layers = []
     for l, layer in enumerate(state.layers):
-        offset, bias_offset = prior_logit, prior_logit
+        offset: Array | float = prior_logit
+        bias_offset: Array | float = prior_logit
         if from_here:
             offset = offset - group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None)
             bias_offset = bias_offset - spike_slab.evidence(layer.bias, layer.bias_base_var)

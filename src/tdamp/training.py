@@ -118,11 +118,11 @@ class _Run:
         plan = plan_of(self.network, self.settings)
         knobs = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
         key = jax.random.fold_in(self.key, epoch)
-        sums = None
+        parts = []
         for i, chunk in enumerate(self.feed.chunks(key)):
-            self.state, *more = _e_step(plan, knobs, self._group_of, self.state, *chunk, jax.random.fold_in(key, i))
-            sums = more if sums is None else jax.tree.map(jnp.add, sums, more)
-        stats, info = sums
+            self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, *chunk, jax.random.fold_in(key, i))
+            parts.append(sums)
+        stats, info = jax.tree.map(lambda *terms: sum(terms), *parts)
         self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
         return info._replace(noise_clips=info.noise_clips + noise_clips)
 

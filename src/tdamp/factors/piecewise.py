@@ -8,6 +8,7 @@ Oracle: quadrature, and autodiff of `log_partition`.
 
 from __future__ import annotations
 
+from functools import reduce
 from math import inf
 from typing import NamedTuple
 
@@ -60,8 +61,9 @@ class _Part(NamedTuple):
 def _part(region: Region, z_fwd: Moments, u_bwd: Message) -> _Part:
     """One region's share: the tilted Gaussian truncated to it."""
     low, high, slope, intercept = region
+    zero = jnp.zeros((), z_fwd.mean.dtype)
     if slope == 0:  # u is known here: the message only weighs the region
-        belief, evidence, score, score_prec, shrink = z_fwd, 0.0, 0.0, 0.0, 1.0
+        belief, evidence, score, score_prec, shrink = z_fwd, zero, zero, zero, zero + 1
     else:
         on_z = Message(slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec)
         belief, evidence = tilt(z_fwd, on_z), gain(z_fwd, on_z)
@@ -101,10 +103,14 @@ def activate(regions: tuple[Region, ...], z_fwd: Moments, u_bwd: Message) -> Act
         log_mass = jnp.stack([part.log_mass for part in parts])
         log_partition = jax.nn.logsumexp(log_mass, axis=0)
         probs = list(jnp.exp(log_mass - log_partition))
-    u_mean = sum(q * part.u_mean for q, part in zip(probs, parts, strict=True))
-    u_var = sum(q * (part.u_var + (part.u_mean - u_mean) ** 2) for q, part in zip(probs, parts, strict=True))
-    score = sum(q * part.score for q, part in zip(probs, parts, strict=True))
-    score_prec = sum(q * (part.score_prec - (part.score - score) ** 2) for q, part in zip(probs, parts, strict=True))
+
+    def mix(values: list[Array]) -> Array:
+        return reduce(jnp.add, (q * value for q, value in zip(probs, values, strict=True)))
+
+    u_mean = mix([part.u_mean for part in parts])
+    u_var = mix([part.u_var + (part.u_mean - u_mean) ** 2 for part in parts])
+    score = mix([part.score for part in parts])
+    score_prec = mix([part.score_prec - (part.score - score) ** 2 for part in parts])
     return Activated(Moments(u_mean, u_var), score, score_prec, log_partition)
 
 
