@@ -1,0 +1,139 @@
+"""Predictions: sampled weights, plain NumPy, and integrals over the noisy scores."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tdamp import predict
+from tdamp.beliefs import Message, Moments
+from tdamp.network import Network
+from tdamp.settings import Settings
+from tdamp.state import State, init
+
+output_moments = jax.jit(predict.output_moments, static_argnums=0)
+mean_network = jax.jit(predict.mean_network, static_argnums=0)
+class_probs = jax.jit(predict.class_probs)
+
+
+def random_state(network: Network, seed: int = 0) -> tuple[State, np.ndarray]:
+    """A state with random centres and moments of the order of a trained one, and four rows of data."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(50, network.widths[0]))
+    state = init(network, Settings(), jax.random.key(seed), x, rng.normal(size=(50, network.widths[-1])))
+    layers = []
+    for layer in state.layers:
+        n_in, n_out = layer.weight.prec.shape
+        prec = 10 * n_in * (0.5 + rng.exponential(size=(n_in, n_out)))
+        bias_prec = 20 * (0.5 + rng.exponential(size=n_out))
+        layers.append(
+            layer._replace(
+                weight=Message(jnp.asarray(rng.normal(size=prec.shape) * prec / np.sqrt(n_in)), jnp.asarray(prec)),
+                bias=Message(jnp.asarray(rng.normal(size=n_out) * bias_prec), jnp.asarray(bias_prec)),
+                centre=jnp.asarray(rng.normal(size=n_in)),
+                active_prob=jnp.asarray((rng.random(n_in) < 0.8).astype(float)),
+            )
+        )
+    return state._replace(layers=tuple(layers)), x[:4]
+
+
+def sampled(state: State, x: np.ndarray, n_samples: int) -> np.ndarray:
+    """Outputs of ReLU networks whose parameters are drawn from the posterior, (samples, rows, outputs)."""
+    rng = np.random.default_rng(1)
+    outputs = []
+    for _ in range(n_samples):
+        u = x
+        for l, layer in enumerate(state.layers):
+            draws = [np.asarray(s / p) + rng.normal(size=p.shape) / np.sqrt(p) for s, p in (layer.weight, layer.bias)]
+            u = (u - np.asarray(layer.centre)) @ (np.asarray(layer.active_prob)[:, None] * draws[0]) + draws[1]
+            u = np.maximum(u, 0) if l < len(state.layers) - 1 else u
+        outputs.append(u)
+    return np.array(outputs)
+
+
+@pytest.mark.parametrize(
+    ("widths", "bias"), [((5, 3), 0.0), ((5, 300, 2), 0.02)], ids=["one layer, exact", "one wide hidden layer, 2 %"]
+)
+def test_output_moments(widths: tuple[int, ...], bias: float) -> None:
+    """calibration: mean and variance of networks with sampled weights, within five standard errors.
+
+    One layer is exact. With a hidden layer the units' outputs are correlated only through the data, so that the
+    moments are exact too up to the forward Gaussians of the units, which here are Gaussian given x: 2 % are allowed.
+    """
+    network, n = Network(widths), 3000
+    state, x = random_state(network)
+    ours = output_moments(network, state.layers, x)
+    outputs = sampled(state, x, n)
+    std = outputs.std(0)
+    assert np.all(np.abs(ours.mean - outputs.mean(0)) < 5 * std / np.sqrt(n) + bias * std)
+    assert np.all(np.abs(ours.var / outputs.var(0) - 1) < 5 * np.sqrt(2 / n) + bias)
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu", "abs", "hard_tanh", "identity"])
+def test_mean_network(activation: str) -> None:
+    """twin: the network of posterior means in plain NumPy."""
+    network = Network((5, 7, 6, 2), activation=activation)
+    state, x = random_state(network)
+    functions = {
+        "relu": lambda z: np.maximum(z, 0),
+        "leaky_relu": lambda z: np.where(z > 0, z, 0.01 * z),
+        "abs": np.abs,
+        "hard_tanh": lambda z: np.clip(z, -1, 1),
+        "identity": lambda z: z,
+    }
+    u = x
+    for l, layer in enumerate(state.layers):
+        weight = np.asarray(layer.active_prob)[:, None] * np.asarray(layer.weight.shift / layer.weight.prec)
+        u = (u - np.asarray(layer.centre)) @ weight + np.asarray(layer.bias.shift / layer.bias.prec)
+        u = functions[activation](u) if l < 2 else u
+    np.testing.assert_allclose(mean_network(network, state.layers, x), u, rtol=1e-12, atol=1e-12)
+
+
+def exact_probs(mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    """P(score y is the largest) by a dense grid around every score."""
+    found = []
+    for y in range(len(mean)):
+        t = np.linspace(-9, 9, 20001)
+        points = mean[y] + np.sqrt(var[y]) * t
+        beats = [norm.cdf((points - mean[m]) / np.sqrt(var[m])) for m in range(len(mean)) if m != y]
+        found.append((norm.pdf(t) * np.prod(beats, axis=0)).sum() * (t[1] - t[0]))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.parametrize("noise_var", [0.0, 0.5])
+def test_class_probs(n_classes: int, noise_var: float) -> None:
+    """quadrature: a dense grid, and for two classes the closed form; to 1e-5, and the sum is one."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        mean, var = 2 * rng.normal(size=n_classes), rng.uniform(0.5, 2.0, n_classes)
+        ours = np.asarray(class_probs(Moments(jnp.asarray(mean), jnp.asarray(var)), noise_var))
+        np.testing.assert_allclose(ours, exact_probs(mean, var + noise_var / 2), atol=1e-5)
+        np.testing.assert_allclose(ours.sum(), 1, rtol=1e-12)
+        if n_classes == 2:
+            total = np.sqrt(var.sum() + noise_var)
+            np.testing.assert_allclose(ours[0], norm.cdf((mean[0] - mean[1]) / total), atol=1e-6)
+
+
+def test_class_probs_of_unlike_variances() -> None:
+    """quadrature: scores whose standard deviations differ by up to ten, to 0.02."""
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        mean, var = rng.normal(size=3), 10.0 ** rng.uniform(-1, 1, 3)
+        ours = class_probs(Moments(jnp.asarray(mean), jnp.asarray(var)), 0.0)
+        np.testing.assert_allclose(ours, exact_probs(mean, var), atol=0.02)
+
+
+def test_class_probs_at_the_extremes(dtype: str) -> None:
+    """property: scores of +-1e6, variances of 1e-12..1e12, mixed, give finite probabilities that sum to one."""
+    rng = np.random.default_rng(2)
+    mean = jnp.asarray(rng.choice([-1e6, -30.0, 0.0, 30.0, 1e6], (400, 4)), dtype)
+    var = jnp.asarray(10.0 ** rng.choice([-12.0, 0.0, 12.0], (400, 4)), dtype)
+    ours = np.asarray(class_probs(Moments(mean, var), jnp.asarray(1e-6, dtype)))
+    assert ours.dtype == dtype and np.isfinite(ours).all() and (ours >= 0).all()
+    np.testing.assert_allclose(ours.sum(1), np.ones(400), rtol=1e-5)
+    shifted = class_probs(Moments(mean[:, [1, 2, 3, 0]], var[:, [1, 2, 3, 0]]), jnp.asarray(1e-6, dtype))
+    np.testing.assert_allclose(shifted, ours[:, [1, 2, 3, 0]], atol=1e-6)  # classes have no order
