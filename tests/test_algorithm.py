@@ -23,7 +23,7 @@ BASE = Settings(batch_size=4, data_weight=2.0, noise_rate=0.3, centre_rate=0.4, 
 CASES = {
     "regression": (Network((3, 4, 2)), BASE),
     "classification": (Network((3, 4, 3), "classification"), BASE),
-    "three layers": (Network((3, 4, 3, 2)), replace(BASE, trust=40.0)),
+    "three layers": (Network((3, 4, 3, 2)), replace(BASE, trust=40.0, memory=5.0)),
     "three sweeps": (Network((3, 4, 3, 3), "classification"), replace(BASE, sweeps=3)),
     "paper": (
         Network((3, 4, 2)),
@@ -70,11 +70,12 @@ def plain(state: State) -> list[algorithm1.Layer]:
 
 def rules_of(network: Network, settings: Settings, knobs: Knobs) -> algorithm1.Rules:
     """The same settings for the oracle."""
-    given = {"task", "data_weight", "n_rows", "best_noise_var"}
+    given = {"task", "data_weight", "memory", "n_rows", "best_noise_var"}
     own = [field.name for field in fields(algorithm1.Rules) if field.name not in given]
     return algorithm1.Rules(
         task=network.task,
         data_weight=knobs.data_weight,
+        memory=knobs.memory,
         n_rows=knobs.n_rows,
         best_noise_var=lambda ratio: float(gumbel.best_noise_var(jnp.float64(ratio))),
         **{name: getattr(settings, name) for name in own},
@@ -133,5 +134,12 @@ def test_a_forgotten_term_would_be_seen() -> None:
         return layers[0].w_shift
 
     full = run()
-    for changes in ({"damping": 0.0}, {"trust": 1e9}, {"sweeps": 2}, {"sweeps": 1}, {"data_weight": 2.1}):
+    for changes in (
+        {"damping": 0.0},
+        {"trust": 1e9},
+        {"sweeps": 2},
+        {"sweeps": 1},
+        {"data_weight": 2.1},
+        {"memory": 2.1},
+    ):
         assert np.max(np.abs(run(**changes) - full)) > 1e-5 * np.max(np.abs(full)), changes

@@ -99,8 +99,10 @@ def test_groups() -> None:
         ({"centre_rate": -0.1}, "centre_rate=-0.1"),
         ({"prune_start": 0.6}, "prune_start and prune_end are fractions"),
         ({"prune_end": 1.2}, "prune_start and prune_end are fractions"),
-        ({"data_weight": (1.0, 0.0)}, "expected positive numbers"),
+        ({"data_weight": (1.0, 0.0)}, "data_weight=.*expected a positive number, or a sequence"),
         ({"data_weight": float("nan")}, "data_weight=nan"),
+        ({"data_weight": ()}, "data_weight="),
+        ({"memory": (2.0, -1.0)}, "memory=.*expected a positive number, or a sequence"),
         ({"keep": 0.5, "max_params": 10}, "give one of keep, max_params and max_multiply_adds"),
         ({"keep": 0.5, "pruning": "paper"}, 'needs prior="group"'),
         ({"keep": 5, "pruning": "paper", "prior": "group"}, "keep as a fraction"),
@@ -131,8 +133,10 @@ def test_bad_networks(network: Network, match: str) -> None:
         check_network(network)
 
 
-def test_data_weight_by_epoch() -> None:
+def test_data_weight_and_memory_by_epoch() -> None:
     """enumeration: a number holds for all epochs, of a sequence the last value holds on."""
     assert [Settings(data_weight=3).data_weight_at(e) for e in (0, 9)] == [3.0, 3.0]
     assert [Settings(data_weight=(1.0, 2.0)).data_weight_at(e) for e in range(4)] == [1.0, 2.0, 2.0, 2.0]
+    assert [Settings(data_weight=(1.0, 2.0)).memory_at(e) for e in (0, 5)] == [1.0, 2.0]  # the same, unless given
+    assert [Settings(memory=(4.0, 8.0)).memory_at(e) for e in (0, 5)] == [4.0, 8.0]
     assert not Settings().prunes and Settings(max_multiply_adds=9).prunes

@@ -17,6 +17,7 @@ from tdamp.state import State, init
 output_moments = jax.jit(predict.output_moments, static_argnums=0)
 mean_network = jax.jit(predict.mean_network, static_argnums=0)
 class_probs = jax.jit(predict.class_probs)
+log_class_probs = jax.jit(predict.log_class_probs)
 
 
 def random_state(network: Network, seed: int = 0) -> tuple[State, np.ndarray]:
@@ -135,5 +136,33 @@ def test_class_probs_at_the_extremes(dtype: str) -> None:
     ours = np.asarray(class_probs(Moments(mean, var), jnp.asarray(1e-6, dtype)))
     assert ours.dtype == dtype and np.isfinite(ours).all() and (ours >= 0).all()
     np.testing.assert_allclose(ours.sum(1), np.ones(400), rtol=1e-5)
+    logs = log_class_probs(Moments(mean, var), jnp.asarray(1e-6, dtype))
+    np.testing.assert_allclose(np.exp(logs), ours, rtol=1e-5, atol=1e-30)
     shifted = class_probs(Moments(mean[:, [1, 2, 3, 0]], var[:, [1, 2, 3, 0]]), jnp.asarray(1e-6, dtype))
     np.testing.assert_allclose(shifted, ours[:, [1, 2, 3, 0]], atol=1e-6)  # classes have no order
+
+
+def test_log_class_probs_of_a_lost_class() -> None:
+    """quadrature: where the probability underflows float32 its log is still right: a two-class tail at 20 sds."""
+    mean = jnp.asarray([[0.0, 40.0]], jnp.float32)
+    ours = log_class_probs(Moments(mean, jnp.ones((1, 2), jnp.float32)), jnp.float32(2.0))
+    exact = norm.logcdf(-20.0)  # margin -40, variance 1 + 1 + 2
+    assert np.isfinite(ours).all() and abs(ours[0, 0] / exact - 1) < 0.5
+    assert class_probs(Moments(mean, jnp.ones((1, 2), jnp.float32)), jnp.float32(2.0))[0, 1] == 1
+
+
+def test_known_scores_need_no_noise() -> None:
+    """identity: without any variance the largest score has probability one, equal scores share it."""
+    known = Moments(jnp.asarray([[0.0, 1.0, -1.0], [2.0, 2.0, 0.0]]), jnp.zeros((2, 3)))
+    np.testing.assert_allclose(class_probs(known, 0.0), [[0, 1, 0], [0.5, 0.5, 0]], atol=1e-6)
+
+
+def test_predictive_parts() -> None:
+    """identity: epistemic variance is the outputs' own, aleatoric the noise, repeated for every row."""
+    network = Network((5, 3))
+    state, x = random_state(network)
+    found = predict.predictive(network, state.layers, jnp.array([0.1, 0.2, 0.3]), x)
+    z = output_moments(network, state.layers, x)
+    np.testing.assert_allclose(found.mean, z.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.epistemic_var, z.var, rtol=1e-12)
+    np.testing.assert_array_equal(found.aleatoric_var, np.tile([0.1, 0.2, 0.3], (4, 1)))

@@ -3,7 +3,7 @@
 from .beliefs import Message, Moments
 from .network import Network
 from .outcome import Outcome
-from .predict import class_probs, mean_network, output_moments
+from .predict import class_probs, log_class_probs, mean_network, output_moments, predictive
 from .settings import Settings
 from .training import Fitted, fit
 
@@ -16,7 +16,9 @@ __all__ = [
     "Settings",
     "class_probs",
     "fit",
+    "log_class_probs",
     "mean_network",
     "output_moments",
+    "predictive",
 ]
 __version__ = "0.1.0"

@@ -46,6 +46,7 @@ class Knobs(NamedTuple):
     """The numbers that may change from epoch to epoch without compiling anew."""
 
     data_weight: Array | float
+    memory: Array | float
     n_rows: Array | float
     sweeps: Array | int
     damping: Array | float
@@ -65,22 +66,24 @@ def plan_of(network: Network, settings: Settings) -> Plan:
 def knobs_of(settings: Settings, epoch: int, n_rows: float) -> Knobs:
     """The numbers of an epoch, counted from 0."""
     s = settings
-    weight = s.data_weight_at(epoch)
-    return Knobs(weight, n_rows, s.sweeps, s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power)
+    data_weight, memory = s.data_weight_at(epoch), s.memory_at(epoch)
+    return Knobs(data_weight, memory, n_rows, s.sweeps, s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power)
 
 
 def minibatch_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, row_weight: Array
 ) -> tuple[State, mstep.NoiseStats, Info]:
-    """Lines 5-20 of Algorithm 1: Modules B and A on one minibatch, then PasP (and the running noise)."""
+    """Lines 5-22 of Algorithm 1: Modules B and A on one minibatch, then PasP (and the running noise)."""
     task = plan.network.task
+    power: Array | float = knobs.pasp_power
+    counted = row_weight
+    if plan.pasp == "anchored":
+        power = pasp.anchored_power(knobs.memory, knobs.n_rows, row_weight.sum())
+        counted = row_weight * (knobs.data_weight / knobs.memory)
     found = damp.infer(
-        plan.network, plan.prior, group_of, state.layers, x, y, row_weight, state.noise_var,
+        plan.network, plan.prior, group_of, state.layers, x, y, counted, state.noise_var,
         knobs.trust, knobs.sweeps, knobs.damping, plan.single,
     )  # fmt: skip
-    power: Array | float = knobs.pasp_power
-    if plan.pasp == "anchored":
-        power = pasp.anchored_power(knobs.data_weight, knobs.n_rows, row_weight.sum())
     layers = [
         layer._replace(
             weight=pasp.carry_over(combine(layer.weight, w_ext), layer.base_var, power, plan.pasp),
@@ -106,16 +109,21 @@ def minibatch_step(
     )
 
 
-def e_step(
-    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
-    n_here: Array | int, key: Array,
-) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
-    """One pass over the first `n_here` rows in random order, as a scan over minibatches."""
-    rows, size = x.shape[0], min(plan.batch_size, x.shape[0])
+def shuffle(key: Array, rows: int, n_here: Array | int, batch_size: int) -> tuple[Array, Array]:
+    """A random order of the first `n_here` rows in minibatches, (steps, size), and which places hold a row."""
+    size = min(batch_size, rows)
     steps = -(-rows // size)
     present = jnp.arange(steps * size) < n_here
-    shuffled = jnp.argsort(jnp.where(present[:rows], jax.random.uniform(key, (rows,)), 2.0))
-    order = jnp.concatenate([shuffled, jnp.zeros(steps * size - rows, shuffled.dtype)])
+    order = jnp.argsort(jnp.where(present[:rows], jax.random.uniform(key, (rows,)), 2.0))
+    order = jnp.concatenate([order, jnp.zeros(steps * size - rows, order.dtype)])
+    return order.reshape(steps, size), present.reshape(steps, size)
+
+
+def e_step(
+    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
+    order: Array, present: Array,
+) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
+    """Minibatch after minibatch in the given order, as one scan. Places without a row do nothing."""
 
     def step(state: State, batch: tuple[Array, Array]) -> tuple[State, tuple[mstep.NoiseStats, Info]]:
         index, here = batch
@@ -123,12 +131,12 @@ def e_step(
         state, stats, info = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
         return state, (stats, info)
 
-    state, (stats, info) = jax.lax.scan(step, state, (order.reshape(steps, size), present.reshape(steps, size)))
+    state, (stats, info) = jax.lax.scan(step, state, (order, present))
     return state, *jax.tree.map(lambda a: a.sum(0), (stats, info))
 
 
 def m_step(plan: Plan, group_of: Array | None, state: State, stats: mstep.NoiseStats) -> tuple[State, Array]:
-    """Lines 21-23 of Algorithm 1: hyperparameters from the posterior, and the clips of the noise variance."""
+    """Lines 24-26 of Algorithm 1: hyperparameters from the posterior, and the clips of the noise variance."""
     noise_var, noise_clips = state.noise_var, jnp.zeros((), jnp.int32)
     if plan.noise_every == "epoch":
         target = mstep.noise_target(plan.network.task, plan.noise_update, stats, noise_var)
@@ -148,6 +156,7 @@ def em_iteration(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array, key: Array
 ) -> tuple[State, Info]:
     """One turn of Algorithm 1's outer loop on data held in memory. Pure: jit it, vmap it over states and keys."""
-    state, stats, info = e_step(plan, knobs, group_of, state, x, y, weight, x.shape[0], key)
+    order, present = shuffle(key, x.shape[0], x.shape[0], plan.batch_size)
+    state, stats, info = e_step(plan, knobs, group_of, state, x, y, weight, order, present)
     state, noise_clips = m_step(plan, group_of, state, stats)
     return state, info._replace(noise_clips=info.noise_clips + noise_clips)

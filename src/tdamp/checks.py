@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from .network import Network
@@ -28,6 +29,7 @@ def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
         raise ValueError(f"x has dtype {x.dtype}: expected numbers; encode text and dates first")
     if x.dtype.kind != "f" or x.dtype.itemsize < 4:
         x = x.astype(np.float32)
+    x = x.astype(jax.dtypes.canonicalize_dtype(x.dtype), copy=False)  # float64 only where JAX has it switched on
     _finite("x", x)
     return x
 

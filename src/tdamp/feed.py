@@ -27,6 +27,11 @@ class Feed:
         self.size = min(chunk_rows or rows, rows)
         self.resident = self._put(slice(0, rows)) if self.size == rows else None
 
+    @property
+    def n_chunks(self) -> int:
+        """Chunks in an epoch."""
+        return -(-len(self.data.x) // self.size)
+
     def chunks(self, key: Array) -> Iterator[Chunk]:
         """x, y, weight and the number of real rows of each chunk, in random order."""
         if self.resident is not None:

@@ -19,12 +19,12 @@ from .turbo import Layer
 Pasp = Literal["anchored", "paper"]
 
 
-def anchored_power(data_weight: Array | float, n_rows: Array | float, n_batch: Array) -> Array:
+def anchored_power(memory: Array | float, n_rows: Array | float, n_batch: Array) -> Array:
     """The share of the posterior that is kept after a minibatch of `n_batch` of `n_rows` rows.
 
     With R = n_rows / n_batch minibatches this is R k / (R k + 1); a short last batch forgets less.
     """
-    return data_weight * n_rows / (data_weight * n_rows + n_batch)
+    return memory * n_rows / (memory * n_rows + n_batch)
 
 
 def carry_over(post: Message, base_var: Array, power: Array | float, pasp: Pasp) -> Message:

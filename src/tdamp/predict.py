@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from . import numerics
 from .beliefs import Moments, flat, known
-from .damp import floor_var
+from .damp import MIN_VAR, floor_var
 from .factors import linear, piecewise
 from .network import Network
 from .turbo import Layer, marginals
+
+NODES = 32
+"""Gauss-Hermite nodes of the class probabilities."""
+
+
+class Predictive(NamedTuple):
+    """A regression's prediction; the variance of a new observation is the sum of the two."""
+
+    mean: Array
+    epistemic_var: Array
+    aleatoric_var: Array
 
 
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
@@ -39,15 +53,28 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
     return u
 
 
-def class_probs(z: Moments, noise_var: Array, nodes: int = 32) -> Array:
-    """P(y) = P(noisy score of y is the largest), by Gauss-Hermite; sums to one."""
-    t, w = np.polynomial.hermite_e.hermegauss(nodes)
-    var = z.var + 0.5 * noise_var
-    std = jnp.sqrt(var)
-    points = z.mean[..., None] + std[..., None] * jnp.asarray(t, z.mean.dtype)  # (.., y, nodes)
-    a = (points[..., None, :] - z.mean[..., None, :, None]) / std[..., None, :, None]  # (.., y, m, nodes)
-    log_cdf = numerics.log_ndtr(a)
-    own = jnp.eye(z.mean.shape[-1], dtype=z.mean.dtype)[..., None]
-    log_prod = (log_cdf * (1 - own)).sum(-2)
-    p = (jnp.exp(log_prod) * jnp.asarray(w / w.sum(), z.mean.dtype)).sum(-1)
-    return p / p.sum(-1, keepdims=True)
+def log_class_probs(z: Moments, noise_var: Array) -> Array:
+    """log P(y) = log P(the noisy score of y is the largest), (rows, classes), by Gauss-Hermite quadrature.
+
+    P(y) = integral of N(t; z_y, V_y + noise/2) prod_(m != y) Phi((t - z_m) / sqrt(V_m + noise/2)) dt. The classes'
+    probabilities sum to one by nature, and are normalised to do so in the last digits too. Oracle: quadrature.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    std = jnp.sqrt(jnp.maximum(z.var + 0.5 * noise_var, MIN_VAR))
+    point = z.mean[..., None] + std[..., None] * jnp.asarray(nodes, z.mean.dtype)  # (rows, y, node)
+    above_rival = (point[..., None, :] - z.mean[..., None, :, None]) / std[..., None, :, None]  # (rows, y, m, node)
+    is_rival = 1 - jnp.eye(z.mean.shape[-1], dtype=z.mean.dtype)[..., None]
+    log_mass = (is_rival * numerics.log_ndtr(above_rival)).sum(-2)
+    log_weights = jnp.asarray(np.log(weights / weights.sum()), z.mean.dtype)
+    return jax.nn.log_softmax(jax.nn.logsumexp(log_mass + log_weights, axis=-1), axis=-1)
+
+
+def class_probs(z: Moments, noise_var: Array) -> Array:
+    """P(y), the exponential of `log_class_probs`."""
+    return jnp.exp(log_class_probs(z, noise_var))
+
+
+def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x: Array) -> Predictive:
+    """Predictive moments of a regression: epistemic variance from the weights, aleatoric from the noise."""
+    z = output_moments(network, layers, x)
+    return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))

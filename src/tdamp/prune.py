@@ -39,7 +39,7 @@ def groups_of(active: Masks, evidence: list[np.ndarray], group_of: np.ndarray | 
     return sorted(groups, key=lambda g: (g.evidence, -g.layer, -int(g.units[0])))
 
 
-def progress(settings: Settings, epochs_done: int) -> float:
+def progress(settings: Settings, epochs_done: float) -> float:
     """How far the cubic schedule has come after this many epochs: 0 before it starts, 1 once it is over."""
     start, end = settings.prune_start * settings.max_epochs, settings.prune_end * settings.max_epochs
     if epochs_done >= min(max(end, 1), settings.max_epochs):

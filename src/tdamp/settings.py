@@ -23,6 +23,8 @@ class Settings:
 
     data_weight: how often each datum counts at the fixed point (anchored PasP); a sequence gives it epoch by
         epoch and its last value holds on.
+    memory: how many epochs the posterior remembers (anchored PasP), 1 / memory being the pace of learning; a
+        sequence goes epoch by epoch; None makes it equal to data_weight.
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
     trust: a minibatch may move a layer's means by at most this many times what the law of total variance
@@ -41,6 +43,7 @@ class Settings:
     pasp: Pasp = "anchored"
     pasp_power: float = 1.0
     data_weight: float | tuple[float, ...] = tuple(float(k) for k in range(1, 21))
+    memory: float | tuple[float, ...] | None = None
     noise_update: NoiseRule = "em"
     noise_every: NoiseEvery = "minibatch"
     noise_rate: float = 0.02
@@ -85,8 +88,10 @@ class Settings:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected a number in [0, 1)")
         if not 0 <= self.prune_start <= self.prune_end <= 1:
             raise ValueError("prune_start and prune_end are fractions of the epochs with 0 <= start <= end <= 1")
-        if any(not (math.isfinite(k) and k > 0) for k in self.data_weights):
-            raise ValueError(f"data_weight={self.data_weight!r}: expected positive numbers")
+        for name in ("data_weight", "memory"):
+            value = getattr(self, name)
+            if value is not None and not all(math.isfinite(k) and k > 0 for k in _sequence(value) or (math.nan,)):
+                raise ValueError(f"{name}={value!r}: expected a positive number, or a sequence of them")
         if sum(goal is not None for goal in (self.keep, self.max_params, self.max_multiply_adds)) > 1:
             raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
         if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
@@ -99,14 +104,22 @@ class Settings:
         """Whether units are to be removed."""
         return not (self.keep is None and self.max_params is None and self.max_multiply_adds is None)
 
-    @property
-    def data_weights(self) -> tuple[float, ...]:
-        """`data_weight` as a sequence."""
-        return (self.data_weight,) if isinstance(self.data_weight, int | float) else tuple(self.data_weight)
-
     def data_weight_at(self, epoch: int) -> float:
         """data_weight in the given epoch, counted from 0."""
-        return float(self.data_weights[min(epoch, len(self.data_weights) - 1)])
+        return _at(self.data_weight, epoch)
+
+    def memory_at(self, epoch: int) -> float:
+        """memory in the given epoch, counted from 0."""
+        return _at(self.data_weight if self.memory is None else self.memory, epoch)
+
+
+def _sequence(value: float | tuple[float, ...]) -> tuple[float, ...]:
+    return (float(value),) if isinstance(value, int | float) else tuple(map(float, value))
+
+
+def _at(value: float | tuple[float, ...], epoch: int) -> float:
+    values = _sequence(value)
+    return values[min(epoch, len(values) - 1)]
 
 
 def check_network(network: Network) -> None:

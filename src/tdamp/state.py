@@ -72,9 +72,12 @@ def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.
 def evidence(state: State, group_of: Array | None) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
     return [
-        np.asarray(group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None))
+        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None))
         for l, layer in enumerate(state.layers)
     ]
+
+
+_evidence = jax.jit(group_spike_slab.evidence)
 
 
 def question(state: State, prior_logit: float, group_of: Array | None, from_here: bool) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import log
@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array
 
 from . import compact, prune
-from .algorithm import Info, e_step, knobs_of, m_step, plan_of
+from .algorithm import Info, e_step, knobs_of, m_step, plan_of, shuffle
 from .checks import Data, check_data, check_groups
 from .feed import Feed
 from .mstep import NOISE_RANGE
@@ -25,7 +25,13 @@ from .settings import Settings, check_network
 from .state import State, evidence, init, is_finite, question, remove
 
 _e_step = partial(jax.jit, static_argnums=0)(e_step)
+_shuffle = partial(jax.jit, static_argnums=(1, 3))(shuffle)
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
+
+
+SEGMENTS = 8
+"""While units are being removed an epoch is cut into this many parts, with a few units removed after each: those that
+remain take over before the next ones go, so that of two that say the same one stays."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +125,13 @@ class _Run:
         knobs = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
         key = jax.random.fold_in(self.key, epoch)
         parts = []
-        for i, chunk in enumerate(self.feed.chunks(key)):
-            self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, *chunk, jax.random.fold_in(key, i))
-            parts.append(sums)
+        for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(key)):
+            order, present = _shuffle(jax.random.fold_in(key, i), len(x), n_here, plan.batch_size)
+            for j, (some, there) in enumerate(_segments(order, present, SEGMENTS if self.settings.prunes else 1)):
+                self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, x, y, weight, some, there)
+                parts.append(sums)
+                if self.settings.prunes and self.settings.pruning == "exact":
+                    self._remove(epoch + (i + (j + 1) / SEGMENTS) / self.feed.n_chunks)
         stats, info = jax.tree.map(lambda *terms: sum(terms), *parts)
         self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
         return info._replace(noise_clips=info.noise_clips + noise_clips)
@@ -133,25 +143,23 @@ class _Run:
             self._question(from_here=False)
         if not s.prunes:
             return
-        active = _active(self.state)
         if s.pruning == "paper":
             probs = [np.asarray(layer.active_prob) for layer in self.state.layers]
-            remaining, acted = prune.paper(s, self.asked, active, probs)
+            remaining, acted = prune.paper(s, self.asked, _active(self.state), probs)
             self.state = remove(self.state, remaining)
             if acted:
                 self._question(from_here=True)
-            done = False
-        else:
-            ids = None if self.ids is None else self.ids[self.kept[0]]
-            share = prune.progress(s, epochs_done)
-            if share == 0:
-                return
-            remaining = prune.exact(s, self.asked, active, evidence(self.state, self._group_of), ids, share)
-            self.state = remove(self.state, remaining)
-            done = share == 1
-        if compact.pays(self.network, remaining, done):
-            self._compact(remaining, compact.BUCKET)
+        if compact.pays(self.network, _active(self.state), done=prune.progress(s, epochs_done) == 1):
+            self._compact(_active(self.state), compact.BUCKET)
             self.feed = Feed(self.data, self.kept[0], s.chunk_rows)
+
+    def _remove(self, epochs_done: float) -> None:
+        """The exact rule, as far as its schedule has come."""
+        s, share = self.settings, prune.progress(self.settings, epochs_done)
+        if share > 0:
+            ids = None if self.ids is None else self.ids[self.kept[0]]
+            found = evidence(self.state, self._group_of)
+            self.state = remove(self.state, prune.exact(s, self.asked, _active(self.state), found, ids, share))
 
     def _compact(self, active: list[np.ndarray], bucket: int) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket)
@@ -190,6 +198,15 @@ class _Run:
 
     def _fitted(self, outcome: Outcome) -> Fitted:
         return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome)
+
+
+def _segments(order: Array, present: Array, count: int) -> Iterator[tuple[Array, Array]]:
+    """An epoch's minibatches in `count` parts of one length; the last is filled up with places that hold no row."""
+    length = -(-len(order) // count)
+    fill = ((0, count * length - len(order)), (0, 0))
+    order, present = jnp.pad(order, fill), jnp.pad(present, fill)
+    for i in range(count):
+        yield order[i * length : (i + 1) * length], present[i * length : (i + 1) * length]
 
 
 def _active(state: State) -> list[np.ndarray]:

@@ -30,6 +30,7 @@ class Rules:
     centre_rate: float
     pasp_power: float
     data_weight: float
+    memory: float
     n_rows: float
     learn_base_var: bool
     best_noise_var: Callable[[float], float]  # the special function F, tested by itself

@@ -60,7 +60,7 @@ def carry_over(rules: Rules, layer: Layer, w_ext: tuple, b_ext: tuple, batch_wei
     power = rules.pasp_power
     if rules.pasp == "anchored":
         batches = rules.n_rows / batch_weight
-        power = batches * rules.data_weight / (batches * rules.data_weight + 1)
+        power = batches * rules.memory / (batches * rules.memory + 1)
     rest = 1 - power if rules.pasp == "anchored" else 0.0
     layer.w_shift = power * (layer.w_shift + w_ext[0])
     layer.w_prec = power * (layer.w_prec + w_ext[1]) + rest / layer.base_var
@@ -88,11 +88,12 @@ def epoch(
     """Run over (x, y, weight) batches; `layers` change in place. Gives the noise variance and the log-evidence."""
     sums, seen, evidence = 0.0, 0.0, 0.0
     low, high = NOISE_LOW * noise_scale, NOISE_HIGH * noise_scale
+    times = rules.data_weight / rules.memory if rules.pasp == "anchored" else 1.0  # each row counts, in this epoch
     for x, y, weight in batches:
         last = None if rules.sweeps == 1 else blank(layers, len(x))
         for t in range(rules.sweeps):
             damping = 0.0 if t == 0 else rules.damping
-            last = sweep(rules, layers, group_of, x, y, weight, noise_var, last, damping)
+            last = sweep(rules, layers, group_of, x, y, times * weight, noise_var, last, damping)
         for layer, w_ext, b_ext in zip(layers, last.w_ext, last.b_ext, strict=True):
             carry_over(rules, layer, w_ext, b_ext, weight.sum())
         for layer, drift in zip(layers[1:], last.drift, strict=True):
