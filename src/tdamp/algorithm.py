@@ -101,7 +101,7 @@ def minibatch_step(
         rate = jnp.where(stats.weight > 0, knobs.noise_rate, 0)
         noise_var, noise_clips = mstep.running_noise(noise_var, target, rate, state.noise_scale)
     output = gaussian_output if task == "regression" else probit_output
-    log_evidence = row_weight @ output.log_partition(found.z_fwd, y, state.noise_var)
+    log_evidence = jnp.sum(row_weight @ output.log_partition(found.z_fwd, y, state.noise_var))
     return (
         state._replace(layers=tuple(layers), noise_var=noise_var),
         stats,

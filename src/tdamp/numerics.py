@@ -60,19 +60,17 @@ def _series(degree: int) -> tuple[list[float], list[float]]:
     gap, var = _tail_reference(x)
     gap_series = chebyshev.chebfit(y, (x + _CENTRE) * gap, 60)[: degree + 1]
     var_series = chebyshev.chebfit(y, (x + _CENTRE) ** 2 * var, 60)[: degree + 1]
-    return gap_series.tolist(), var_series.tolist()
+    return chebyshev.cheb2poly(gap_series).tolist(), chebyshev.cheb2poly(var_series).tolist()
 
 
 _SERIES = {size: _series(degree) for size, degree in _DEGREE.items()}
 
 
-def _clenshaw(coefficients: list[float], y: Array) -> Array:
-    """Chebyshev sum, stable for every degree."""
-    b1 = jnp.zeros_like(y)
-    b2 = jnp.zeros_like(y)
-    for c in reversed(coefficients[1:]):
-        b1, b2 = c + 2 * y * b1 - b2, b1
-    return coefficients[0] + y * b1 - b2
+def _horner(coefficients: list[float], y: Array) -> Array:
+    total = jnp.full_like(y, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * y + c
+    return total
 
 
 def above(bound: Array) -> Truncated:
@@ -85,8 +83,8 @@ def above(bound: Array) -> Truncated:
     inv = 1 / (x + _CENTRE)
     y = (x - _CENTRE) * inv
     gap_series, var_series = _SERIES[x.dtype.itemsize]
-    gap = _clenshaw(gap_series, y) * inv
-    tail_var = _clenshaw(var_series, y) * inv * inv
+    gap = _horner(gap_series, y) * inv
+    tail_var = _horner(var_series, y) * inv * inv
     tail_hazard = x + gap
     pdf = jnp.exp(-0.5 * x * x - LOG_SQRT_2PI)
     tail_mass = pdf / tail_hazard
