@@ -12,7 +12,8 @@ from tdamp.network import Network
 from tdamp.settings import Settings
 from tdamp.state import State, evidence, init, remove
 
-NETWORK = Network((9, 12, 10, 2))
+NETWORK, DEEP = Network((9, 12, 2)), Network((9, 12, 10, 2))
+REMAIN = (6, 9, 5)
 SETTINGS = Settings(batch_size=16)
 ROWS = 16
 em_step = jax.jit(em_iteration, static_argnums=0)
@@ -20,13 +21,13 @@ output_moments = jax.jit(predict.output_moments, static_argnums=0)
 mean_network = jax.jit(predict.mean_network, static_argnums=0)
 
 
-def pruned(seed: int) -> tuple[State, list[np.ndarray], np.ndarray, np.ndarray]:
+def pruned(network: Network, seed: int) -> tuple[State, list[np.ndarray], np.ndarray, np.ndarray]:
     """A state after an epoch of training with units switched off, which units remain, and data."""
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(ROWS, 9)), rng.normal(size=(ROWS, 2))
-    state = init(NETWORK, SETTINGS, jax.random.key(seed), x, y)
+    state = init(network, SETTINGS, jax.random.key(seed), x, y)
     state = jax.tree.map(lambda a: a * np.exp(0.1 * rng.normal(size=a.shape)) if a.dtype.kind == "f" else a, state)
-    active = [np.arange(n) < k for n, k in zip(NETWORK.widths, (6, 9, 5), strict=False)]
+    active = [np.arange(n) < k for n, k in zip(network.widths[:-1], REMAIN, strict=False)]
     active = [rng.permutation(mask) for mask in active]
     return remove(state, active), active, x, y
 
@@ -34,24 +35,24 @@ def pruned(seed: int) -> tuple[State, list[np.ndarray], np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("bucket", [1, 4, 8])
 def test_predictions_are_the_masked_networks(bucket: int) -> None:
     """identity: the compacted network, padded or not, predicts what the masked one does, to 1e-10 in float64."""
-    state, active, x, _ = pruned(0)
-    small, network, index = compact.take(state, NETWORK, active, bucket)
+    state, active, x, _ = pruned(DEEP, 0)
+    small, network, index = compact.take(state, DEEP, active, bucket)
     assert network.widths[:-1] == tuple(
         min(-(-n // bucket) * bucket, m) for n, m in zip((6, 9, 5), (9, 12, 10), strict=True)
     )
-    full, ours = output_moments(NETWORK, state.layers, x), output_moments(network, small.layers, x[:, index[0]])
+    full, ours = output_moments(DEEP, state.layers, x), output_moments(network, small.layers, x[:, index[0]])
     np.testing.assert_allclose(ours.mean, full.mean, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(ours.var, full.var, rtol=1e-10)
     point = mean_network(network, small.layers, x[:, index[0]])
-    np.testing.assert_allclose(point, mean_network(NETWORK, state.layers, x), rtol=1e-10, atol=1e-12)
-    changed = mean_network(NETWORK, state.layers, np.where(active[0], x, x + 1e3))
-    np.testing.assert_array_equal(changed, mean_network(NETWORK, state.layers, x))  # removed inputs are not read
+    np.testing.assert_allclose(point, mean_network(DEEP, state.layers, x), rtol=1e-10, atol=1e-12)
+    changed = mean_network(DEEP, state.layers, np.where(active[0], x, x + 1e3))
+    np.testing.assert_array_equal(changed, mean_network(DEEP, state.layers, x))  # removed inputs are not read
 
 
 @pytest.mark.parametrize("trust", [1e9, 0.1], ids=["free", "held back"])
 def test_a_step_on_padded_arrays_is_the_step(trust: float) -> None:
     """identity: after an epoch the units that remain agree, whether the others are masked, padded or gone."""
-    state, active, x, y = pruned(1)
+    state, active, x, y = pruned(NETWORK, 1)
     ends = {}
     for name, bucket in (("gone", 1), ("padded", 8), ("masked", None)):
         start, network, index = state, NETWORK, [np.arange(n) for n in NETWORK.widths[:-1]]
@@ -72,8 +73,8 @@ def test_a_step_on_padded_arrays_is_the_step(trust: float) -> None:
 
 def test_removed_units_carry_no_evidence() -> None:
     """identity: what is left of a removed hidden unit is its base prior: no evidence comes from its column."""
-    state, active, _, _ = pruned(2)
-    small, _, _ = compact.take(state, NETWORK, active, 1)
+    state, active, _, _ = pruned(DEEP, 2)
+    small, _, _ = compact.take(state, DEEP, active, 1)
     for ours, masked, mask in zip(evidence(small, None), evidence(state, None), active, strict=True):
         np.testing.assert_allclose(ours, masked[mask], rtol=1e-10, atol=1e-10)
 

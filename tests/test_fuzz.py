@@ -18,7 +18,7 @@ CONFIGURATIONS = [
     (Network((1, 1, 1)), Settings(batch_size=1, noise_every="epoch")),
     (Network((7, 12, 1)), Settings(batch_size=16, sweeps=3, trust=1e3)),
     (Network((12, 5, 2, 3)), Settings(batch_size=10, pasp="paper")),
-    (Network((4, 9, 6, 8, 1), activation="leaky_relu"), Settings(batch_size=32, learn_base_var=True)),
+    (Network((4, 9, 6, 1), activation="leaky_relu"), Settings(batch_size=32, learn_base_var=True)),
     (Network((5, 8, 1), activation="hard_tanh"), Settings(batch_size=7, sweeps=2, prior="group", warm_up=1)),
     (Network((8, 6, 2), activation="abs"), Settings(batch_size=64, prior="burst", warm_up=1, noise_update="fixed")),
     (Network((4, 2), "classification"), Settings(batch_size=16)),
@@ -87,4 +87,5 @@ def test_random_problems_stay_finite(index: int) -> None:
     """property: 12 x 42 problems train for two epochs without NaN, Inf or a precision that is not positive."""
     check = partial(complaint, *CONFIGURATIONS[index])
     found = {seed: check(seed) for seed in range(1000 * index, 1000 * index + PROBLEMS)}
+    jax.clear_caches()  # no other test uses these programs, and they are large
     assert {seed: wrong for seed, wrong in found.items() if wrong} == {}

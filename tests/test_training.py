@@ -17,7 +17,7 @@ SETTINGS = Settings(max_epochs=3, batch_size=16)
 ROWS = 60
 
 
-def problem(dtype: str = "float64", rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+def problem(dtype: str = "float32", rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
     """A noisy smooth function of six inputs."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(rows, 6))
@@ -56,7 +56,7 @@ def test_history_names_every_epoch() -> None:
 
 def test_training_learns() -> None:
     """calibration: on a noisy smooth function the error falls to the order of the noise, the evidence rises."""
-    x, y = problem("float32")
+    x, y = problem()
     fitted = fit(NETWORK, x, y, replace(SETTINGS, max_epochs=60))
     error = np.mean((np.asarray(mean_network(fitted.network, fitted.state.layers, x)) - y) ** 2, axis=0)
     assert np.all(error < 0.1 * y.var(0)), error
@@ -77,7 +77,7 @@ def test_rows_of_weight_zero_are_absent() -> None:
 
     They repeat the others, because the scale of the start is taken from all rows.
     """
-    x, y = problem(rows=30)
+    x, y = problem("float64", rows=30)
     settings = replace(SETTINGS, batch_size=64)
     alone = fit(NETWORK, x, y, settings)
     weight = np.repeat([1.0, 0.0], 30)
@@ -100,7 +100,7 @@ def test_one_chunk_is_no_chunk(tmp_path: Path) -> None:
 
 def test_several_chunks(tmp_path: Path) -> None:
     """calibration: a memory map in three chunks, the last one short, trains as well as the whole."""
-    x, y = problem("float32")
+    x, y = problem()
     np.save(tmp_path / "x.npy", x)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     fitted = fit(NETWORK, mapped, y, replace(SETTINGS, max_epochs=60, chunk_rows=25))
@@ -123,7 +123,7 @@ def test_divergence_returns_the_state_before(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_data_out_of_range_end_in_a_finite_posterior() -> None:
     """property: finite float32 data whose squares overflow are refused, or end in DIVERGED with finite numbers."""
-    x, y = problem("float32")
+    x, y = problem()
     for scale_x, scale_y in ((1e25, 1.0), (1e-25, 1.0), (1.0, 1e25), (1.0, 1e-25)):
         try:
             fitted = fit(NETWORK, x * np.float32(scale_x), y * np.float32(scale_y), SETTINGS)
