@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -77,6 +78,17 @@ def test_removed_units_carry_no_evidence() -> None:
     small, _, _ = compact.take(state, DEEP, active, 1)
     for ours, masked, mask in zip(evidence(small, None), evidence(state, None), active, strict=True):
         np.testing.assert_allclose(ours, masked[mask], rtol=1e-10, atol=1e-10)
+
+
+def test_padding_adds_no_evidence_to_a_group() -> None:
+    """identity: the groups of the remaining inputs have the same evidence, padded or not."""
+    state, active, _, _ = pruned(NETWORK, 3)
+    group_of = np.arange(9) // 2
+    found = []
+    for bucket in (1, 8):
+        small, _, index = compact.take(state, NETWORK, active, bucket)
+        found.append(evidence(small, jnp.asarray(group_of[index[0]]))[0][: active[0].sum()])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-10)
 
 
 def test_when_compiling_pays() -> None:
