@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from .beliefs import Message, Moments, flat, known
+from .beliefs import Message, Moments, known
 from .factors import gaussian_output, linear, piecewise, probit_output
 from .factors.linear import Score
 from .network import Network
@@ -77,18 +77,18 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def restrain(prior: Message, ext: Message, trust: Array | float) -> tuple[Message, Array]:
+def restrain(prior: Message, ext: Message, trust: Array | float, present: Array | float = 1.0) -> tuple[Message, Array]:
     """Hold the mean's step to what a calibrated message would make it, and tell whether that acted.
 
     Law of total variance: a calibrated update moves the mean by E[step^2] = var_prior - var_post, summed over a
     layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
-    the step (not the precision) is scaled down to `trust` times the expected square.
+    the step (not the precision) is scaled down to `trust` times the expected square. `present` is 0 for removed units.
     """
     post_var = 1 / (prior.prec + ext.prec)
     stay = prior.shift / prior.prec * ext.prec
     pull = ext.shift - stay
-    moved = (pull * pull * post_var).sum()
-    expected = trust * (ext.prec * post_var).sum()
+    moved = (present * pull * pull * post_var).sum()
+    expected = trust * (present * ext.prec * post_var).sum()
     over = moved > expected
     scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, moved, 1), 1))
     return Message(stay + scale * pull, ext.prec), over.astype(jnp.int32)
@@ -129,8 +129,10 @@ def sweep(
         biases.append(b_post)
         forwards.append(z_fwd)
         if l < depth - 1:
-            u_bwd = last.u_bwd[l] if last else flat(z_fwd.mean.shape, z_fwd.mean.dtype)
-            u = piecewise.activate(regions, z_fwd, u_bwd).u_post
+            if last is None:
+                u = piecewise.forward(regions, z_fwd)
+            else:
+                u = piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post
 
     output = gaussian_output if network.task == "regression" else probit_output
     score = Score(*output.score(z_fwd, y, noise_var))
@@ -156,7 +158,8 @@ def sweep(
         weighted = Score(*(row_weight[:, None] * s for s in score))
         message, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
         b_message = linear.to_bias(biases[l], weighted)
-        message, w_held = restrain(layers[l].weight, message, trust)
+        present = (layers[l].offset > -jnp.inf).astype(x.dtype)[:, None]
+        message, w_held = restrain(layers[l].weight, message, trust, present)
         b_message, b_held = restrain(layers[l].bias, b_message, trust)
         w_ext.insert(0, message)
         b_ext.insert(0, b_message)

@@ -24,7 +24,7 @@ _FLOOR = 1e-12  # of F: a noise variance that cannot be told from zero in float3
 
 def best_noise_var_by_quadrature(loc: float) -> float:
     """F(loc) = argmax_v of the mean of log Phi(-margin / sqrt(v)) over a minimum Gumbel of scale one."""
-    t = np.linspace(-36.0, 5.0, 5001)
+    t = np.linspace(-36.0, 6.0, 5001)
     weight = np.exp(t - np.exp(t))
     margin = loc + t
 

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from . import numerics
-from .beliefs import Moments, flat, known
+from .beliefs import Moments, known
 from .damp import MIN_VAR, floor_var
 from .factors import linear, piecewise
 from .network import Network
@@ -37,7 +37,7 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
         u = Moments(u.mean - layer.centre, u.var)
         z_fwd, _ = floor_var(linear.forward(u, w_post, b_post, None))
         if l < network.n_layers - 1:
-            u = piecewise.activate(regions, z_fwd, flat(z_fwd.mean.shape, z_fwd.mean.dtype)).u_post
+            u = piecewise.forward(regions, z_fwd)
     return z_fwd
 
 

@@ -90,11 +90,17 @@ def exact(
     evidence: list[np.ndarray],
     group_of: np.ndarray | None,
     share: float,
+    asked_groups: np.ndarray | None = None,
 ) -> Masks:
-    """The units that remain when `share` of the way to the goal has been gone."""
+    """The units that remain when `share` of the way to the goal has been gone.
+
+    `group_of` are the group ids of the inputs in `active`, `asked_groups` those of all inputs of the `network` that
+    was asked for (where they differ: after a compaction).
+    """
+    asked_groups = group_of if asked_groups is None else asked_groups
     queue = groups_of(active, evidence, group_of)
     left = [sum(g.layer == l for g in queue) for l in range(len(active))]
-    counts = n_groups(network, group_of)
+    counts = n_groups(network, asked_groups)
     active = [mask.copy() for mask in active]
 
     def between(full: int, final: int) -> int:
@@ -104,7 +110,7 @@ def exact(
         """Whether a group of this layer may stay."""
         if isinstance(settings.keep, tuple):
             return left[layer] <= between(counts[layer], max(1, round(settings.keep[layer] * counts[layer])))
-        units = goal_units(settings, network, group_of)
+        units = goal_units(settings, network, asked_groups)
         if units is not None:
             return sum(left) <= between(sum(counts), units)
         widths = (*(int(mask.sum()) for mask in active), network.widths[-1])

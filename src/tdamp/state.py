@@ -25,7 +25,9 @@ class State(NamedTuple):
     base_var_start: tuple[Array, ...]
 
 
-def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.ndarray) -> State:
+def init(
+    network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
+) -> State:
     """Random means and a flat-as-it-may-be posterior, scaled to the data.
 
     Base variances make every z of the prior have variance one (the outputs: that of y). Means are `init_scale` times
@@ -34,10 +36,12 @@ def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.
     """
     dtype = jnp.dtype(x.dtype)
     regression = network.task == "regression"
-    y_var = np.atleast_1d(y.astype(np.float64).var(0)) if regression else np.ones(())
+    share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
+    y_mean = share @ y.astype(np.float64)
+    y_var = share @ np.square(y - y_mean) if regression else np.ones(())
     y_var = np.where(y_var > 0, y_var, 1.0)
-    x_mean = x.mean(0, dtype=np.float64)
-    x_power = float(np.square(x.astype(np.float64, copy=False) - x_mean).sum(1).mean()) or 1.0
+    x_mean = share @ x
+    x_power = float(share @ np.square(x - x_mean).sum(1)) or 1.0
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
         key, sub = jax.random.split(key)
@@ -49,7 +53,7 @@ def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.
         mean = jnp.sqrt(jnp.asarray(spread, dtype)) * jax.random.normal(sub, (n_in, n_out), dtype)
         bias_mean, bias_var = jnp.zeros(n_out, dtype), out_var
         if last and regression:
-            bias_mean, bias_var = jnp.asarray(y.mean(0), dtype), float(np.square(y, dtype=np.float64).mean()) or 1.0
+            bias_mean, bias_var = jnp.asarray(y_mean, dtype), float(np.square(y_mean).mean() + y_var.mean())
         bias_prec = jnp.full(n_out, network.n_layers / (settings.init_noise * out_var), dtype)
         layers.append(
             Layer(
@@ -72,7 +76,7 @@ def init(network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.
 def evidence(state: State, group_of: Array | None) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
     return [
-        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None))
+        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf))
         for l, layer in enumerate(state.layers)
     ]
 
@@ -91,7 +95,8 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
         offset: Array | float = prior_logit
         bias_offset: Array | float = prior_logit
         if from_here:
-            offset = offset - group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None)
+            here = layer.offset > -jnp.inf
+            offset = offset - _evidence(layer.weight, layer.base_var, group_of if l == 0 else None, here)
             bias_offset = bias_offset - spike_slab.evidence(layer.bias, layer.bias_base_var)
         gone = layer.offset == -jnp.inf
         layers.append(

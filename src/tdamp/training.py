@@ -95,7 +95,9 @@ class _Run:
     def __init__(self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int) -> None:
         self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
         start_key, self.key = jax.random.split(jax.random.key(seed))
-        self.state = init(network, settings, start_key, data.x, data.y)
+        self.state = init(network, settings, start_key, data.x, data.y, data.weight)
+        if not is_finite(self.state):
+            raise ValueError(f"x or y is too large or too small for {data.x.dtype}: bring them to a scale near one")
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         self.feed = Feed(data, self.kept[0], settings.chunk_rows)
         self.history: list[dict[str, Any]] = []
@@ -159,7 +161,8 @@ class _Run:
         if share > 0:
             ids = None if self.ids is None else self.ids[self.kept[0]]
             found = evidence(self.state, self._group_of)
-            self.state = remove(self.state, prune.exact(s, self.asked, _active(self.state), found, ids, share))
+            masks = prune.exact(s, self.asked, _active(self.state), found, ids, share, self.ids)
+            self.state = remove(self.state, masks)
 
     def _compact(self, active: list[np.ndarray], bucket: int) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket)

@@ -10,7 +10,14 @@ MNIST = Settings(batch_size=100, max_epochs=25)
 """784-128-10: the defaults. One sweep; the data weight grows by one an epoch, up to 20."""
 
 BOSTON = Settings(
-    batch_size=101, max_epochs=100, sweeps=4, damping=0.5, noise_every="epoch", data_weight=10.0, trust=1.0
+    batch_size=101,
+    max_epochs=100,
+    sweeps=4,
+    damping=0.5,
+    noise_every="epoch",
+    data_weight=10.0,
+    trust=1.0,
+    init_noise=0.15,
 )
 """13-64-64-1: a quarter of the data at a time pulls together, so several sweeps and a tight trust."""
 

@@ -51,28 +51,29 @@ class Activated(NamedTuple):
 
 
 class _Part(NamedTuple):
-    log_mass: Array
+    log_mass: Array  # with the message's evidence
+    mass: Array  # without any message
     u_mean: Array
     u_var: Array
     score: Array
     score_prec: Array
 
 
-def _part(region: Region, z_fwd: Moments, u_bwd: Message) -> _Part:
+def _part(region: Region, z_fwd: Moments, u_bwd: Message | None) -> _Part:
     """One region's share: the tilted Gaussian truncated to it."""
     low, high, slope, intercept = region
     zero = jnp.zeros((), z_fwd.mean.dtype)
-    if slope == 0:  # u is known here: the message only weighs the region
+    if slope == 0 or u_bwd is None:  # u is known here, or nothing is said about it
         belief, evidence, score, score_prec, shrink = z_fwd, zero, zero, zero, zero + 1
     else:
         on_z = Message(slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec)
         belief, evidence = tilt(z_fwd, on_z), gain(z_fwd, on_z)
         shrink = 1 + z_fwd.var * on_z.prec
         score, score_prec = (on_z.shift - on_z.prec * z_fwd.mean) / shrink, on_z.prec / shrink
-    if intercept != 0:
+    if intercept != 0 and u_bwd is not None:
         evidence = evidence + intercept * (u_bwd.shift - 0.5 * intercept * u_bwd.prec)
     if low == -inf and high == inf:
-        return _Part(evidence, slope * belief.mean + intercept, slope * slope * belief.var, score, score_prec)
+        return _Part(evidence, zero + 1, slope * belief.mean + intercept, slope * slope * belief.var, score, score_prec)
     std = jnp.sqrt(belief.var)
     if high == inf:
         cut, bound = numerics.above((low - belief.mean) / std), low
@@ -82,11 +83,21 @@ def _part(region: Region, z_fwd: Moments, u_bwd: Message) -> _Part:
         cut, bound = numerics.between((low - belief.mean) / std, (high - belief.mean) / std), low
     return _Part(
         log_mass=evidence + cut.log_mass,
+        mass=cut.mass,
         u_mean=slope * (bound + std * cut.gap) + intercept,
         u_var=slope * slope * belief.var * cut.var,
         score=score + cut.mean * std / z_fwd.var,
         score_prec=score_prec + cut.shrink / (shrink * z_fwd.var),
     )
+
+
+def forward(regions: tuple[Region, ...], z_fwd: Moments) -> Moments:
+    """Moments of u = f(z) before any message from above: `activate` with a flat message, at half its cost."""
+    parts = [_part(region, z_fwd, None) for region in regions]
+    if len(parts) == 1:
+        return Moments(parts[0].u_mean, parts[0].u_var)
+    last = parts[-1].mass
+    return _mixed_u([1 - last, last] if len(parts) == 2 else [part.mass for part in parts], parts)
 
 
 def activate(regions: tuple[Region, ...], z_fwd: Moments, u_bwd: Message) -> Activated:
@@ -103,15 +114,18 @@ def activate(regions: tuple[Region, ...], z_fwd: Moments, u_bwd: Message) -> Act
         log_mass = jnp.stack([part.log_mass for part in parts])
         log_partition = jax.nn.logsumexp(log_mass, axis=0)
         probs = list(jnp.exp(log_mass - log_partition))
+    score = _mix(probs, [part.score for part in parts])
+    score_prec = _mix(probs, [part.score_prec - (part.score - score) ** 2 for part in parts])
+    return Activated(_mixed_u(probs, parts), score, score_prec, log_partition)
 
-    def mix(values: list[Array]) -> Array:
-        return reduce(jnp.add, (q * value for q, value in zip(probs, values, strict=True)))
 
-    u_mean = mix([part.u_mean for part in parts])
-    u_var = mix([part.u_var + (part.u_mean - u_mean) ** 2 for part in parts])
-    score = mix([part.score for part in parts])
-    score_prec = mix([part.score_prec - (part.score - score) ** 2 for part in parts])
-    return Activated(Moments(u_mean, u_var), score, score_prec, log_partition)
+def _mix(probs: list[Array], values: list[Array]) -> Array:
+    return reduce(jnp.add, (q * value for q, value in zip(probs, values, strict=True)))
+
+
+def _mixed_u(probs: list[Array], parts: list[_Part]) -> Moments:
+    mean = _mix(probs, [part.u_mean for part in parts])
+    return Moments(mean, _mix(probs, [part.u_var + (part.u_mean - mean) ** 2 for part in parts]))
 
 
 def apply(regions: tuple[Region, ...], z: Array) -> Array:
