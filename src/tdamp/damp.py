@@ -77,7 +77,7 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def restrain(prior: Message, ext: Message, trust: Array | float, present: Array | float = 1.0) -> tuple[Message, Array]:
+def restrain(prior: Message, ext: Message, trust: Array | float, present: Array | None = None) -> tuple[Message, Array]:
     """Hold the mean's step to what a calibrated message would make it, and tell whether that acted.
 
     Law of total variance: a calibrated update moves the mean by E[step^2] = var_prior - var_post, summed over a
@@ -85,10 +85,13 @@ def restrain(prior: Message, ext: Message, trust: Array | float, present: Array 
     the step (not the precision) is scaled down to `trust` times the expected square. `present` is 0 for removed units.
     """
     post_var = 1 / (prior.prec + ext.prec)
-    stay = prior.shift / prior.prec * ext.prec
+    stay = prior.shift * (1 / prior.prec) * ext.prec
     pull = ext.shift - stay
-    moved = (present * pull * pull * post_var).sum()
-    expected = trust * (present * ext.prec * post_var).sum()
+
+    def total(terms: Array) -> Array:
+        return terms.sum() if present is None else present @ terms.sum(1)
+
+    moved, expected = total(pull * pull * post_var), trust * total(ext.prec * post_var)
     over = moved > expected
     scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, moved, 1), 1))
     return Message(stay + scale * pull, ext.prec), over.astype(jnp.int32)
@@ -158,7 +161,7 @@ def sweep(
         weighted = Score(*(row_weight[:, None] * s for s in score))
         message, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
         b_message = linear.to_bias(biases[l], weighted)
-        present = (layers[l].offset > -jnp.inf).astype(x.dtype)[:, None]
+        present = (layers[l].offset > -jnp.inf).astype(x.dtype)
         message, w_held = restrain(layers[l].weight, message, trust, present)
         b_message, b_held = restrain(layers[l].bias, b_message, trust)
         w_ext.insert(0, message)

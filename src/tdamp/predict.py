@@ -14,7 +14,7 @@ from .beliefs import Moments, known
 from .damp import MIN_VAR, floor_var
 from .factors import linear, piecewise
 from .network import Network
-from .turbo import Layer, marginals
+from .turbo import Layer, posterior
 
 NODES = 32
 """Gauss-Hermite nodes of the class probabilities."""
@@ -33,7 +33,7 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
     regions = piecewise.ACTIVATIONS[network.activation]
     u = known(x)
     for l, layer in enumerate(layers):
-        w_post, b_post = marginals(layer, "gaussian", None, None, None)
+        w_post, b_post = posterior(layer)
         u = Moments(u.mean - layer.centre, u.var)
         z_fwd, _ = floor_var(linear.forward(u, w_post, b_post, None))
         if l < network.n_layers - 1:
@@ -46,7 +46,7 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
     regions = piecewise.ACTIVATIONS[network.activation]
     u = x
     for l, layer in enumerate(layers):
-        w_post, b_post = marginals(layer, "gaussian", None, None, None)
+        w_post, b_post = posterior(layer)
         u = (u - layer.centre) @ w_post.mean + b_post.mean
         if l < network.n_layers - 1:
             u = piecewise.apply(regions, u)

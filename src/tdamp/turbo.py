@@ -64,10 +64,22 @@ def marginals(
 ) -> tuple[Moments, Moments]:
     """w_post and b_post: what Module A is told about the layer's weights and biases."""
     on = active_prob(layer, prior, group_of, w_ext)
-    w_post = thin(moments(combine(layer.weight, w_ext)), on[:, None])
+    w_slab = moments(combine(layer.weight, w_ext))
+    if prior == "gaussian":  # every group is on or removed: nothing to mix
+        w_post = Moments(on[:, None] * w_slab.mean, on[:, None] * w_slab.var)
+    else:
+        w_post = thin(w_slab, on[:, None])
+    return w_post, _bias(layer, b_ext)
+
+
+def posterior(layer: Layer) -> tuple[Moments, Moments]:
+    """w_post and b_post as of the last look: what predictions are made from."""
+    return thin(moments(layer.weight), layer.active_prob[:, None]), _bias(layer, None)
+
+
+def _bias(layer: Layer, b_ext: Message | None) -> Moments:
     slab = combine(layer.bias, b_ext)
-    b_on = jax.nn.sigmoid(spike_slab.active_logit(layer.bias_offset, slab, layer.bias_base_var))
-    return w_post, thin(moments(slab), b_on)
+    return thin(moments(slab), jax.nn.sigmoid(spike_slab.active_logit(layer.bias_offset, slab, layer.bias_base_var)))
 
 
 def look(layer: Layer, prior: Prior, group_of: Array | None) -> Layer:
