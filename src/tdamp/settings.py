@@ -17,6 +17,11 @@ Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
 
 
+PRUNING_DATA_WEIGHT = 2.0
+PRUNING_MEMORY = 1.0
+"""Bounds of data_weight and memory while units are being removed, unless memory is given."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to run Algorithm 1. Every field has a default that works untuned on a sane problem.
@@ -24,7 +29,8 @@ class Settings:
     data_weight: how often each datum counts at the fixed point (anchored PasP); a sequence gives it epoch by
         epoch and its last value holds on.
     memory: how many epochs the posterior remembers (anchored PasP), 1 / memory being the pace of learning; a
-        sequence goes epoch by epoch; None makes it equal to data_weight.
+        sequence goes epoch by epoch; None makes it equal to data_weight. (While units are being removed None holds both
+        low, so that those that remain can take over, and data_weight begins anew after that.)
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
     trust: a minibatch may move a layer's means by at most this many times what the law of total variance
@@ -106,11 +112,23 @@ class Settings:
 
     def data_weight_at(self, epoch: int) -> float:
         """data_weight in the given epoch, counted from 0."""
-        return _at(self.data_weight, epoch)
+        if not self.adapts:
+            return _at(self.data_weight, epoch)
+        rest = epoch - math.ceil(self.prune_end * self.max_epochs)
+        return _at(self.data_weight, rest) if rest >= 0 else min(_at(self.data_weight, epoch), PRUNING_DATA_WEIGHT)
 
     def memory_at(self, epoch: int) -> float:
         """memory in the given epoch, counted from 0."""
-        return _at(self.data_weight if self.memory is None else self.memory, epoch)
+        if self.memory is not None:
+            return _at(self.memory, epoch)
+        weight = self.data_weight_at(epoch)
+        pruning = self.adapts and epoch < self.prune_end * self.max_epochs
+        return min(weight, PRUNING_MEMORY) if pruning else weight
+
+    @property
+    def adapts(self) -> bool:
+        """Whether data weight and memory are held low while units go: unless memory is given."""
+        return self.prunes and self.pruning == "exact" and self.memory is None
 
 
 def _sequence(value: float | tuple[float, ...]) -> tuple[float, ...]:

@@ -96,8 +96,6 @@ class _Run:
         self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
         start_key, self.key = jax.random.split(jax.random.key(seed))
         self.state = init(network, settings, start_key, data.x, data.y, data.weight)
-        if not is_finite(self.state):
-            raise ValueError(f"x or y is too large or too small for {data.x.dtype}: bring them to a scale near one")
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         self.feed = Feed(data, self.kept[0], settings.chunk_rows)
         self.history: list[dict[str, Any]] = []

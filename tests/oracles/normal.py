@@ -19,8 +19,8 @@ def _mass(low: mp.mpf, high: mp.mpf) -> mp.mpf:
     return (mp.erfc(low / mp.sqrt(2)) - mp.erfc(high / mp.sqrt(2))) / 2
 
 
-def cut(low: float, high: float) -> tuple[float, float, float, float, float]:
-    """log_mass, mean, distance of the mean from `low` (from `high` if low is -inf), var, 1 - var."""
+def cut(low: float, high: float) -> tuple[float, float, float, float, float, float]:
+    """log_mass, mass, mean, distance of the mean from `low` (from `high` if low is -inf), var, 1 - var."""
     with mp.workdps(DIGITS + 60):  # the closed forms cancel by up to (1e4 / 1e-6)^4: 40 digits are for losing
         a, b = mp.mpf(low), mp.mpf(high)
         mass = _mass(a, b)
@@ -32,11 +32,11 @@ def cut(low: float, high: float) -> tuple[float, float, float, float, float]:
         gap = mean - (b if mp.isinf(a) else a)
         outside = mp.erfc(-a / mp.sqrt(2)) / 2 + mp.erfc(b / mp.sqrt(2)) / 2
         log_mass = mp.log1p(-outside) if outside < 0.5 else mp.log(mass)
-        return float(log_mass), float(mean), float(gap), float(1 - shrink), float(shrink)
+        return float(log_mass), float(mass), float(mean), float(gap), float(1 - shrink), float(shrink)
 
 
 def cuts(lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
-    """`cut` of every pair, as five rows."""
+    """`cut` of every pair, as six rows."""
     return np.array([cut(float(a), float(b)) for a, b in zip(lows, highs, strict=True)]).T
 
 

@@ -46,7 +46,7 @@ def to_weight(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Messag
 
     Rows of `score` must already carry their sample weights. On a `fresh` minibatch's first sweep u has not heard of
     this layer's scores yet, so there is no self-coupling to take away: the term -w u_var' s_prec only belongs to
-    later sweeps. (Used on the first one it shrinks every weight; in deep networks the signal then dies out.)
+    later sweeps. (In single sweeps it would shrink every weight; in deep networks the signal then dies out.)
     The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
     """
     prec = (u.mean * u.mean).T @ score.prec

@@ -52,7 +52,7 @@ def verdicts(result: dict[str, Any]) -> list[Verdict]:
     found = []
     for keep, (limit, stretch) in LIMITS.items():
         if f"{keep:g}" in result["by_keep"]:
-            error = result["by_keep"][f"{keep:g}"]["mean"]["error"]
+            error = result["by_keep"][f"{keep:g}"]["mean"]["error_predictive"]
             claim = f"MNIST error at keep {keep:g} after {len(error)} epochs"
             found.append(Verdict(claim, error[-1], "<=", limit))
             found.append(Verdict(f"{claim} (stretch)", error[-1], "<=", stretch))
