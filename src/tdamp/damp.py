@@ -77,16 +77,19 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def restrain(prior: Message, ext: Message, trust: Array | float, present: Array | None = None) -> tuple[Message, Array]:
+def restrain(
+    prior: Message, ext: Message, trust: Array | float, present: Array | None = None, pull: Array | None = None
+) -> tuple[Message, Array]:
     """Hold the mean's step to what a calibrated message would make it, and tell whether that acted.
 
     Law of total variance: a calibrated update moves the mean by E[step^2] = var_prior - var_post, summed over a
     layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
-    the step (not the precision) is scaled down to `trust` times the expected square. `present` is 0 for removed units.
+    the step (not the precision) is scaled down to `trust` times the expected square. `present` is 0 for removed units;
+    `pull`, the part of ext.shift that moves the mean, saves a pass over the weights where it is known.
     """
     post_var = 1 / (prior.prec + ext.prec)
-    stay = prior.shift * (1 / prior.prec) * ext.prec
-    pull = ext.shift - stay
+    if pull is None:
+        pull = ext.shift - prior.shift * (1 / prior.prec) * ext.prec
 
     def total(terms: Array) -> Array:
         return terms.sum() if present is None else present @ terms.sum(1)
@@ -94,7 +97,7 @@ def restrain(prior: Message, ext: Message, trust: Array | float, present: Array 
     moved, expected = total(pull * pull * post_var), trust * total(ext.prec * post_var)
     over = moved > expected
     scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, moved, 1), 1))
-    return Message(stay + scale * pull, ext.prec), over.astype(jnp.int32)
+    return Message(ext.shift - (1 - scale) * pull, ext.prec), over.astype(jnp.int32)
 
 
 def sweep(
@@ -162,7 +165,8 @@ def sweep(
         message, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
         b_message = linear.to_bias(biases[l], weighted)
         present = (layers[l].offset > -jnp.inf).astype(x.dtype)
-        message, w_held = restrain(layers[l].weight, message, trust, present)
+        pull = inputs[l].mean.T @ weighted.score if last is None and prior == "gaussian" else None
+        message, w_held = restrain(layers[l].weight, message, trust, present, pull)
         b_message, b_held = restrain(layers[l].bias, b_message, trust)
         w_ext.insert(0, message)
         b_ext.insert(0, b_message)

@@ -20,7 +20,7 @@ MAX_SDS = 1e9
 """Standardised bounds are clipped here, so that their squares stay finite in float32."""
 
 _CENTRE = 2.5  # x = _CENTRE is the middle of the compactified half line
-_DEGREE = {4: 11, 8: 36}  # by item size: the shortest series that reaches the type's precision
+_DEGREE = {4: 12, 8: 36}  # by item size: the shortest series that reaches the type's precision
 _NODES = 40  # Gauss-Legendre nodes for two-sided truncation
 _TAIL_NATS = 40.0  # density below exp(-40) of its peak is not integrated
 

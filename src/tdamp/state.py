@@ -43,7 +43,7 @@ def init(
     x_mean = share @ x
     x_power = float(share @ np.square(x - x_mean).sum(1)) or 1.0
     room = jnp.finfo(dtype)
-    if not all(1e6 * room.tiny < scale < 1e-6 * room.max for scale in (x_power, *np.ravel(y_var))):
+    if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
