@@ -140,3 +140,13 @@ def test_data_weight_and_memory_by_epoch() -> None:
     assert [Settings(data_weight=(1.0, 2.0)).memory_at(e) for e in (0, 5)] == [1.0, 2.0]  # the same, unless given
     assert [Settings(memory=(4.0, 8.0)).memory_at(e) for e in (0, 5)] == [4.0, 8.0]
     assert not Settings().prunes and Settings(max_multiply_adds=9).prunes
+
+
+def test_schedule_while_units_go() -> None:
+    """enumeration: data weight and memory are held low until pruning ends, then begin anew, unless memory is given."""
+    ramp = tuple(float(k) for k in range(1, 21))
+    settings = Settings(max_epochs=10, prune_end=0.4, keep=0.5, data_weight=ramp)
+    assert [settings.data_weight_at(e) for e in range(6)] == [1, 2, 2, 2, 1, 2]
+    assert [settings.memory_at(e) for e in range(6)] == [1, 1, 1, 1, 1, 2]
+    given = Settings(max_epochs=10, prune_end=0.4, keep=0.5, data_weight=ramp, memory=3.0)
+    assert [given.data_weight_at(e) for e in range(6)] == [1, 2, 3, 4, 5, 6] and given.memory_at(0) == 3

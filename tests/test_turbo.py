@@ -106,11 +106,21 @@ def test_look_and_the_sure_shortcut() -> None:
     np.testing.assert_allclose(quick.mean, full.mean, atol=1e-12)
 
 
-def test_gaussian_prior_trusts_the_given_probability() -> None:
-    """enumeration: with prior `gaussian` the weights are the thinned slab at the layer's own active_prob."""
-    layer, past, _, w_ext, b_ext = random_layer(np.arange(UNITS), seed=3)
-    w_post, _ = turbo.marginals(layer, "gaussian", None, w_ext, b_ext)
-    var = 1 / (1 / BASE_VAR + past.prec + w_ext.prec)
-    mean = var * (past.shift + w_ext.shift)
+def test_posterior_is_the_thinned_slab() -> None:
+    """enumeration: predictions see the slab, thinned at the layer's own active_prob."""
+    layer, past, _, _, _ = random_layer(np.arange(UNITS), seed=3)
+    w_post, _ = turbo.posterior(layer)
+    var = 1 / (1 / BASE_VAR + past.prec)
+    mean = var * past.shift
     np.testing.assert_allclose(w_post.mean, 0.25 * mean, rtol=1e-12)
     np.testing.assert_allclose(w_post.var, 0.25 * (var + mean**2) - (0.25 * mean) ** 2, rtol=1e-10)
+
+
+def test_gaussian_prior_has_units_that_are_on_or_removed() -> None:
+    """enumeration: with prior `gaussian` a weight is its slab, or zero without doubt."""
+    layer, past, _, w_ext, b_ext = random_layer(np.arange(UNITS), seed=3)
+    on = (np.arange(UNITS) % 2 == 0).astype(float)
+    w_post, _ = turbo.marginals(layer._replace(active_prob=jnp.asarray(on)), "gaussian", None, w_ext, b_ext)
+    var = 1 / (1 / BASE_VAR + past.prec + w_ext.prec)
+    np.testing.assert_allclose(w_post.mean, on[:, None] * var * (past.shift + w_ext.shift), rtol=1e-12)
+    np.testing.assert_allclose(w_post.var, on[:, None] * var, rtol=1e-12)

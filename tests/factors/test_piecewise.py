@@ -133,6 +133,19 @@ def test_sure_input_and_flat_message(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_forward(name: str, dtype: str) -> None:
+    """identity: the forward moments are those of `activate` with a flat message, means within +-30 sd."""
+    mean = jnp.linspace(-30.0, 30.0, 241, dtype=dtype)
+    z_fwd = Moments(mean, jnp.ones_like(mean))
+    ours = piecewise.forward(ACTIVATIONS[name], z_fwd)
+    twin = piecewise.activate(ACTIVATIONS[name], z_fwd, Message(jnp.zeros_like(mean), jnp.zeros_like(mean))).u_post
+    tolerance = {"float32": 1e-5, "float64": 1e-12}[dtype]
+    np.testing.assert_allclose(ours.mean, twin.mean, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(ours.var, twin.var, rtol=tolerance, atol=tolerance)
+    assert ours.mean.dtype == dtype
+
+
+@pytest.mark.parametrize("name", NAMES)
 @given(st.lists(st.tuples(*[st.floats(-12, 12, width=16)] * 4, st.booleans(), st.booleans()), min_size=8, max_size=8))
 def test_finite_in_finite_out(name: str, raw: list[tuple[float, float, float, float, bool, bool]]) -> None:
     """identity: float32 stays finite with a non-negative variance over 24 decades of var and message precision.
