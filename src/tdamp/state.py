@@ -15,6 +15,9 @@ from .network import Network
 from .settings import Settings
 from .turbo import Layer
 
+ROUNDING = 1e-20
+"""A variance below this share of the squared mean is rounding: the column is constant."""
+
 
 class State(NamedTuple):
     """What the next minibatch needs: the posterior of every layer, and the noise."""
@@ -39,9 +42,10 @@ def init(
     share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
     y_mean = share @ y.astype(np.float64)
     y_var = share @ np.square(y - y_mean) if regression else np.ones(())
-    y_var = np.where(y_var > 0, y_var, 1.0)
-    x_mean = share @ x
-    x_power = float(share @ np.square(x - x_mean).sum(1)) or 1.0
+    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
+    x_mean = share @ x.astype(np.float64, copy=False)
+    x_power = float(share @ np.square(x - x_mean).sum(1))
+    x_power = x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")

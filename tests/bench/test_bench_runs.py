@@ -76,10 +76,10 @@ def test_mnist_and_depth_are_judged_by_mean_errors():
     """Identity: thresholds by hand."""
     error, adam = np.full(25, 0.018), np.full(25, 0.022)
     error[:2] = 0.5
-    result = {"mean": {"tdamp": {"error": list(error)}, "adam_optax": {"error": list(adam)}}}
+    result = {"mean": {"tdamp": {"error_predictive": list(error)}, "adam_optax": {"error": list(adam)}}}
     assert [v.met for v in mnist.verdicts(result)] == [True, True, False, True]
     error[10] = 0.023
-    result["mean"]["tdamp"]["error"] = list(error)
+    result["mean"]["tdamp"]["error_predictive"] = list(error)
     assert [v.met for v in mnist.verdicts(result)] == [True, True, False, False]
     assert [v.met for v in mnist.depth_verdicts(result)] == [True, True]
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from .. import numerics
-from ..beliefs import Message, Moments
+from ..beliefs import Message, Moments, gain, tilt
 
 
 class Region(NamedTuple):
@@ -62,36 +62,32 @@ class _Part(NamedTuple):
 def _part(region: Region, z_fwd: Moments, u_bwd: Message | None) -> _Part:
     """One region's share: the tilted Gaussian truncated to it."""
     low, high, slope, intercept = region
-    one = jnp.ones((), z_fwd.mean.dtype)
+    zero = jnp.zeros((), z_fwd.mean.dtype)
     if slope == 0 or u_bwd is None:  # u is known here, or nothing is said about it
-        belief, keep, evidence, score, score_prec = z_fwd, one, 0 * one, 0 * one, 0 * one
-    else:  # tilt and gain of beliefs.py, written out to share one division
-        shift, prec = slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec
-        load = z_fwd.var * prec
-        keep = 1 / (1 + load)
-        belief = Moments((z_fwd.mean + z_fwd.var * shift) * keep, z_fwd.var * keep)
-        score, score_prec = (shift - prec * z_fwd.mean) * keep, prec * keep
-        evidence = 0.5 * (shift * belief.mean + z_fwd.mean * score - jnp.log1p(load))
+        belief, evidence, score, score_prec, shrink = z_fwd, zero, zero, zero, zero + 1
+    else:
+        on_z = Message(slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec)
+        belief, evidence = tilt(z_fwd, on_z), gain(z_fwd, on_z)
+        shrink = 1 + z_fwd.var * on_z.prec
+        score, score_prec = (on_z.shift - on_z.prec * z_fwd.mean) / shrink, on_z.prec / shrink
     if intercept != 0 and u_bwd is not None:
         evidence = evidence + intercept * (u_bwd.shift - 0.5 * intercept * u_bwd.prec)
     if low == -inf and high == inf:
-        return _Part(evidence, one, slope * belief.mean + intercept, slope * slope * belief.var, score, score_prec)
-    inv_std = jax.lax.rsqrt(belief.var)
-    std = belief.var * inv_std
+        return _Part(evidence, zero + 1, slope * belief.mean + intercept, slope * slope * belief.var, score, score_prec)
+    std = jnp.sqrt(belief.var)
     if high == inf:
-        cut, bound = numerics.above((low - belief.mean) * inv_std), low
+        cut, bound = numerics.above((low - belief.mean) / std), low
     elif low == -inf:
-        cut, bound = numerics.below((high - belief.mean) * inv_std), high
+        cut, bound = numerics.below((high - belief.mean) / std), high
     else:
-        cut, bound = numerics.between((low - belief.mean) * inv_std, (high - belief.mean) * inv_std), low
-    slack = keep * inv_std * inv_std * keep  # = keep / z_fwd.var
+        cut, bound = numerics.between((low - belief.mean) / std, (high - belief.mean) / std), low
     return _Part(
         log_mass=evidence + cut.log_mass,
         mass=cut.mass,
         u_mean=slope * (bound + std * cut.gap) + intercept,
         u_var=slope * slope * belief.var * cut.var,
-        score=score + cut.mean * inv_std * keep,
-        score_prec=score_prec + cut.shrink * slack,
+        score=score + cut.mean * std / z_fwd.var,
+        score_prec=score_prec + cut.shrink / (shrink * z_fwd.var),
     )
 
 
