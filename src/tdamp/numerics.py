@@ -16,20 +16,31 @@ from numpy.polynomial import chebyshev, legendre
 from scipy.special import erfcx
 
 LOG_SQRT_2PI = 0.9189385332046727
+INV_SQRT_2PI = 0.3989422804014327
 MAX_SDS = 1e9
 """Standardised bounds are clipped here, so that their squares stay finite in float32."""
 
 _CENTRE = 2.5  # x = _CENTRE is the middle of the compactified half line
-_DEGREE = {4: 12, 8: 36}  # by item size: the shortest series that reaches the type's precision
+_DEGREE = {4: 12, 8: 30}  # by item size: the shortest series that reaches the type's precision
 _NODES = 40  # Gauss-Legendre nodes for two-sided truncation
 _TAIL_NATS = 40.0  # density below exp(-40) of its peak is not integrated
+
+
+class Tail(NamedTuple):
+    """The standard normal beyond x >= 0: pdf(x), its mass, its mean's distance from x, and its variance."""
+
+    pdf: Array
+    mass: Array
+    gap: Array
+    var: Array
 
 
 class Truncated(NamedTuple):
     """A standard normal cut to an interval.
 
     `gap` is the mean's distance from the bound (the lower one of two) and `shrink` is 1 - var; both are
-    given because each is tiny somewhere, where the difference would have no correct digit left.
+    given because each is tiny somewhere, where the difference would have no correct digit left. Where `is_tail`,
+    zero lies outside the interval and mass = exp(-bound^2 / 2) scaled for the nearer bound; else mass = scaled.
     """
 
     log_mass: Array
@@ -38,6 +49,8 @@ class Truncated(NamedTuple):
     gap: Array
     var: Array
     shrink: Array
+    is_tail: Array
+    scaled: Array
 
 
 def _tail_reference(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,28 +87,35 @@ def _horner(coefficients: list[float], y: Array) -> Array:
     return total
 
 
-def _cut(bound: Array, upper: Array) -> Truncated:
-    """The side of `bound` that is a tail where `upper` holds and the bulk elsewhere, seen as lying above it."""
-    x = jnp.abs(bound)
-    inv = 1 / (x + _CENTRE)
-    y = (x - _CENTRE) * inv
+def tail(x: Array) -> Tail:
+    """The tail beyond x >= 0.
+
+    Every result ends in a division: XLA computes what is expensive once, but would repeat a series for every use.
+    """
+    far = x + _CENTRE
+    y = (x - _CENTRE) / far
     gap_series, var_series = _SERIES[x.dtype.itemsize]
-    tail_gap = _horner(gap_series, y) * inv
-    tail_var = _horner(var_series, y) * inv * inv
-    tail_hazard = x + tail_gap
-    pdf = jnp.exp(-0.5 * x * x - LOG_SQRT_2PI)
-    tail_mass = pdf / tail_hazard
-    rest = 1 - tail_mass
-    mass = jnp.where(upper, tail_mass, rest)
-    mean = jnp.where(upper, tail_hazard, pdf / rest)
-    gap = jnp.where(upper, tail_gap, mean + x)
-    shrink = jnp.where(upper, 1 - tail_var, mean * gap)
-    var = jnp.where(upper, tail_var, 1 - shrink)
-    # one logarithm for both: of the tail's mass over its pdf, or log1p(-tail_mass) by the classic correction
-    log = jnp.log(jnp.where(upper, tail_hazard, rest))
-    exact = jnp.where(rest < 1, log * (tail_mass / jnp.where(rest < 1, 1 - rest, 1)), -tail_mass)
-    log_mass = jnp.where(upper, -0.5 * x * x - LOG_SQRT_2PI - log, exact)
-    return Truncated(log_mass, mass, mean, gap, var, shrink)
+    gap = _horner(gap_series, y) / far
+    pdf = INV_SQRT_2PI * jnp.exp(-0.5 * x * x)
+    return Tail(pdf, pdf / (x + gap), gap, _horner(var_series, y) / (far * far))
+
+
+def _cut(bound: Array, is_tail: Array) -> Truncated:
+    """The side of `bound` that is a tail where `is_tail` holds and the bulk elsewhere, seen as lying above it."""
+    x = jnp.abs(bound)
+    beyond = tail(x)
+    rest = 1 - beyond.mass
+    mean = jnp.where(is_tail, x + beyond.gap, beyond.pdf / rest)
+    gap = jnp.where(is_tail, beyond.gap, mean + x)
+    shrink = jnp.where(is_tail, 1 - beyond.var, mean * gap)
+    var = jnp.where(is_tail, beyond.var, 1 - shrink)
+    mass = jnp.where(is_tail, beyond.mass, rest)
+    scaled = jnp.where(is_tail, INV_SQRT_2PI / (x + beyond.gap), rest)
+    # log of the bulk's mass is log1p(-tail's mass), by the classic correction of log(rest)
+    log = jnp.log(scaled)
+    exact = jnp.where(rest < 1, log * (beyond.mass / jnp.where(rest < 1, 1 - rest, 1)), -beyond.mass)
+    log_mass = jnp.where(is_tail, log - 0.5 * x * x, exact)
+    return Truncated(log_mass, mass, mean, gap, var, shrink, is_tail, scaled)
 
 
 def above(bound: Array) -> Truncated:
@@ -130,11 +150,15 @@ def between(low: Array, high: Array) -> Truncated:
     nodes, weights = legendre.leggauss(_NODES)
     offset = start[..., None] + width[..., None] * jnp.asarray((nodes + 1) / 2, low.dtype)
     density = jnp.asarray(weights / 2, low.dtype) * jnp.exp(-offset * (peak[..., None] + 0.5 * offset))
-    mass = density.sum(-1)
-    mean_offset = (density * offset).sum(-1) / mass
-    var = (density * (offset - mean_offset[..., None]) ** 2).sum(-1) / mass
-    log_mass = jnp.log(width * mass) - 0.5 * peak * peak - LOG_SQRT_2PI
-    return Truncated(log_mass, jnp.exp(log_mass), peak + mean_offset, (peak - low) + mean_offset, var, 1 - var)
+    total = density.sum(-1)
+    mean_offset = (density * offset).sum(-1) / total
+    var = (density * (offset - mean_offset[..., None]) ** 2).sum(-1) / total
+    scaled = INV_SQRT_2PI * width * total
+    log_mass = jnp.log(scaled) - 0.5 * peak * peak
+    mass = scaled * jnp.exp(-0.5 * peak * peak)
+    return Truncated(
+        log_mass, mass, peak + mean_offset, (peak - low) + mean_offset, var, 1 - var, (low > 0) | (high < 0), scaled
+    )
 
 
 def log_ndtr(a: Array) -> Array:

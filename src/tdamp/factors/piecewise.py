@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from .. import numerics
-from ..beliefs import Message, Moments, gain, tilt
+from ..beliefs import Message, Moments
 
 
 class Region(NamedTuple):
@@ -51,81 +51,101 @@ class Activated(NamedTuple):
 
 
 class _Part(NamedTuple):
-    log_mass: Array  # with the message's evidence
-    mass: Array  # without any message
+    log_mass: Array  # with the message's evidence, but without the scale
+    scale: Array  # the mass is exp(log_mass) scale: one logarithm serves two parts
     u_mean: Array
     u_var: Array
-    score: Array
+    score: Array  # in units of z's standard deviation, as is score_prec
     score_prec: Array
 
 
-def _part(region: Region, z_fwd: Moments, u_bwd: Message | None) -> _Part:
+def _part(region: Region, z_fwd: Moments, std: Array, u_bwd: Message) -> _Part:
     """One region's share: the tilted Gaussian truncated to it."""
     low, high, slope, intercept = region
-    zero = jnp.zeros((), z_fwd.mean.dtype)
-    if slope == 0 or u_bwd is None:  # u is known here, or nothing is said about it
-        belief, evidence, score, score_prec, shrink = z_fwd, zero, zero, zero, zero + 1
+    mean, var = z_fwd
+    constant = intercept * (u_bwd.shift - 0.5 * intercept * u_bwd.prec)
+    if slope == 0:  # u is known here: the message says nothing about z
+        zero = jnp.zeros((), mean.dtype)
+        tilted, shrink, thin, score, score_prec, evidence, shift, prec = mean, zero + 1, zero + 1, *(zero,) * 5
     else:
-        on_z = Message(slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec)
-        belief, evidence = tilt(z_fwd, on_z), gain(z_fwd, on_z)
-        shrink = 1 + z_fwd.var * on_z.prec
-        score, score_prec = (on_z.shift - on_z.prec * z_fwd.mean) / shrink, on_z.prec / shrink
-    if intercept != 0 and u_bwd is not None:
-        evidence = evidence + intercept * (u_bwd.shift - 0.5 * intercept * u_bwd.prec)
+        shift, prec = slope * (u_bwd.shift - intercept * u_bwd.prec), slope * slope * u_bwd.prec
+        shrink = 1 / (1 + var * prec)
+        thin = jnp.sqrt(shrink)
+        tilted = (mean + var * shift) * shrink
+        pull = (shift - prec * mean) * shrink
+        score, score_prec = pull * std, prec * var * shrink
+        evidence = 0.5 * (shift * tilted + mean * pull)  # of the message; its factor `thin` goes into the scale
     if low == -inf and high == inf:
-        return _Part(evidence, zero + 1, slope * belief.mean + intercept, slope * slope * belief.var, score, score_prec)
-    std = jnp.sqrt(belief.var)
+        u_post = slope * tilted + intercept, slope * slope * var * shrink
+        return _Part(constant + evidence, thin, *u_post, score, score_prec)
+    tilted_std = std * thin
     if high == inf:
-        cut, bound = numerics.above((low - belief.mean) / std), low
+        cut, bound = numerics.above((low - tilted) / tilted_std), low
     elif low == -inf:
-        cut, bound = numerics.below((high - belief.mean) / std), high
+        cut, bound = numerics.below((high - tilted) / tilted_std), high
     else:
-        cut, bound = numerics.between((low - belief.mean) / std, (high - belief.mean) / std), low
+        cut, bound = numerics.between((low - tilted) / tilted_std, (high - tilted) / tilted_std), low
+    near = jnp.where(tilted < low, low, high) if low > -inf and high < inf else bound
+    edge = near * (shift - 0.5 * prec * near) - 0.5 * ((near - mean) / std) ** 2
     return _Part(
-        log_mass=evidence + cut.log_mass,
-        mass=cut.mass,
-        u_mean=slope * (bound + std * cut.gap) + intercept,
-        u_var=slope * slope * belief.var * cut.var,
-        score=score + cut.mean * std / z_fwd.var,
-        score_prec=score_prec + cut.shrink / (shrink * z_fwd.var),
+        log_mass=constant + jnp.where(cut.is_tail, edge, evidence),
+        scale=cut.scaled * thin,
+        u_mean=slope * (bound + tilted_std * cut.gap) + intercept,
+        u_var=slope * slope * var * shrink * cut.var,
+        score=score + cut.mean * thin,
+        score_prec=score_prec + cut.shrink * shrink,
     )
 
 
 def forward(regions: tuple[Region, ...], z_fwd: Moments) -> Moments:
-    """Moments of u = f(z) before any message from above: `activate` with a flat message, at half its cost."""
-    parts = [_part(region, z_fwd, None) for region in regions]
-    if len(parts) == 1:
-        return Moments(parts[0].u_mean, parts[0].u_var)
-    last = parts[-1].mass
-    return _mixed_u([1 - last, last] if len(parts) == 2 else [part.mass for part in parts], parts)
+    """Moments of u = f(z) before any message from above: `activate` with a flat message, at a fraction of its cost."""
+    if len(regions) != 2:
+        flat = Message(jnp.zeros((), z_fwd.mean.dtype), jnp.zeros((), z_fwd.mean.dtype))
+        return activate(regions, z_fwd, flat).u_post
+    return _kink(*regions, z_fwd)
+
+
+def _kink(left: Region, right: Region, z_fwd: Moments) -> Moments:
+    """Two lines that meet: f is the line on the mean's side, plus the change of slope times the far tail.
+
+    Cov(z, tail) = var P(tail) by Stein's lemma; no term cancels another by more than half.
+    """
+    mean, var = z_fwd
+    std = jnp.sqrt(var)
+    off = mean - left.high
+    beyond = numerics.tail(jnp.minimum(jnp.abs(off / std), numerics.MAX_SDS))
+    near, far = (jnp.where(off > 0, a, b) for a, b in ((right.slope, left.slope), (left.slope, right.slope)))
+    jump = far - near
+    first = beyond.mass * beyond.gap
+    second = beyond.mass * (beyond.var + (1 - beyond.mass) * beyond.gap * beyond.gap)
+    return Moments(
+        left.slope * left.high + left.intercept + near * off + (right.slope - left.slope) * std * first,
+        var * (near * near + 2 * near * jump * beyond.mass + jump * jump * second),
+    )
 
 
 def activate(regions: tuple[Region, ...], z_fwd: Moments, u_bwd: Message) -> Activated:
     """Posterior of u and score of z, exact. `z_fwd.var` must be positive (see damp.MIN_VAR)."""
-    parts = [_part(region, z_fwd, u_bwd) for region in regions]
-    if len(parts) == 1:
-        (only,) = parts
-        return Activated(Moments(only.u_mean, only.u_var), only.score, only.score_prec, only.log_mass)
+    std = jnp.sqrt(z_fwd.var)
+    parts = [_part(region, z_fwd, std, u_bwd) for region in regions]
+    log_mass = jnp.stack([part.log_mass + jnp.log(part.scale) for part in parts])
+    log_partition = jax.nn.logsumexp(log_mass, axis=0)
     if len(parts) == 2:  # a sigmoid is cheaper than a softmax
-        odds = parts[1].log_mass - parts[0].log_mass
-        probs = [jax.nn.sigmoid(-odds), jax.nn.sigmoid(odds)]
-        log_partition = jnp.logaddexp(parts[0].log_mass, parts[1].log_mass)
+        odds = parts[1].log_mass - parts[0].log_mass + jnp.log(parts[1].scale / parts[0].scale)
+        against = jnp.exp(-odds)  # may be infinite
+        right = 1 / (1 + against)
+        probs = [jnp.where(against < 1, against * right, 1 - right), right]
     else:
-        log_mass = jnp.stack([part.log_mass for part in parts])
-        log_partition = jax.nn.logsumexp(log_mass, axis=0)
         probs = list(jnp.exp(log_mass - log_partition))
     score = _mix(probs, [part.score for part in parts])
     score_prec = _mix(probs, [part.score_prec - (part.score - score) ** 2 for part in parts])
-    return Activated(_mixed_u(probs, parts), score, score_prec, log_partition)
+    u_mean = _mix(probs, [part.u_mean for part in parts])
+    u_var = _mix(probs, [part.u_var + (part.u_mean - u_mean) ** 2 for part in parts])
+    return Activated(Moments(u_mean, u_var), score / std, score_prec / z_fwd.var, log_partition)
 
 
 def _mix(probs: list[Array], values: list[Array]) -> Array:
     return reduce(jnp.add, (q * value for q, value in zip(probs, values, strict=True)))
-
-
-def _mixed_u(probs: list[Array], parts: list[_Part]) -> Moments:
-    mean = _mix(probs, [part.u_mean for part in parts])
-    return Moments(mean, _mix(probs, [part.u_var + (part.u_mean - mean) ** 2 for part in parts]))
 
 
 def apply(regions: tuple[Region, ...], z: Array) -> Array:
