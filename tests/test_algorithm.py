@@ -12,6 +12,7 @@ import pytest
 
 from oracles import algorithm1, algorithm1_epoch
 from tdamp import gumbel
+from tdamp.beliefs import natural
 from tdamp.algorithm import Knobs, em_iteration, knobs_of, plan_of
 from tdamp.network import Network
 from tdamp.settings import Settings
@@ -58,10 +59,8 @@ def plain(state: State) -> list[algorithm1.Layer]:
                 for name, value in layer._asdict().items()
                 if name not in ("weight", "bias", "chain")
             },
-            w_shift=np.array(layer.weight.shift),
-            w_prec=np.array(layer.weight.prec),
-            b_shift=np.array(layer.bias.shift),
-            b_prec=np.array(layer.bias.prec),
+            **dict(zip(("w_shift", "w_prec"), map(np.array, natural(layer.weight)), strict=True)),
+            **dict(zip(("b_shift", "b_prec"), map(np.array, natural(layer.bias)), strict=True)),
             base_var_start=float(layer.base_var),
         )
         for layer in state.layers
@@ -105,11 +104,12 @@ def test_epoch_is_the_loop(case: str) -> None:
         clips += np.array([int(count) for count in info.clips])
     np.testing.assert_allclose(state.noise_var, noise_var, rtol=1e-8)
     for ours, slow in zip(state.layers, layers, strict=True):
+        weight, bias = natural(ours.weight), natural(ours.bias)
         for a, b in (
-            (ours.weight.prec, slow.w_prec),
-            (ours.weight.shift, slow.w_shift),
-            (ours.bias.prec, slow.b_prec),
-            (ours.bias.shift, slow.b_shift),
+            (weight.prec, slow.w_prec),
+            (weight.shift, slow.w_shift),
+            (bias.prec, slow.b_prec),
+            (bias.shift, slow.b_shift),
             (ours.centre, slow.centre),
             (ours.active_prob, slow.active_prob),
             (ours.base_var, slow.base_var),

@@ -11,7 +11,7 @@ import pytest
 
 from tdamp import Network, Settings, fit, training
 from tdamp.algorithm import em_iteration, knobs_of, plan_of
-from tdamp.beliefs import Message
+from tdamp.beliefs import Moments
 from tdamp.state import State, init
 
 NETWORK, SETTINGS = Network((4, 5, 3), "classification"), Settings(max_epochs=2, batch_size=16)
@@ -75,8 +75,8 @@ def test_order_of_units() -> None:
         for layer, rows, columns in zip(state.layers, (inputs, hidden), (hidden, classes), strict=True):
             layers.append(
                 layer._replace(
-                    weight=Message(*(a[np.ix_(rows, columns)] for a in layer.weight)),
-                    bias=Message(*(a[columns] for a in layer.bias)),
+                    weight=Moments(*(a[np.ix_(rows, columns)] for a in layer.weight)),
+                    bias=Moments(*(a[columns] for a in layer.bias)),
                     centre=layer.centre[rows],
                 )
             )
@@ -85,7 +85,7 @@ def test_order_of_units() -> None:
     x, y = data()
     before = epoch(permuted(start(0)), x[:, inputs], np.argsort(classes)[y])
     assert_same(before, permuted(epoch(start(0), x, y)))
-    assert np.any(np.asarray(before.layers[0].weight.shift) != np.asarray(epoch(start(0), x, y).layers[0].weight.shift))
+    assert np.any(np.asarray(before.layers[0].weight.mean) != np.asarray(epoch(start(0), x, y).layers[0].weight.mean))
 
 
 @pytest.fixture

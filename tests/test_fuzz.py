@@ -62,11 +62,11 @@ def complaint(network: Network, settings: Settings, seed: int) -> str | None:
         return "diverged"
     for layer in fitted.state.layers:
         for name in ("weight", "bias"):
-            message = getattr(layer, name)
-            if not (np.isfinite(message.shift).all() and np.isfinite(message.prec).all()):
+            belief = getattr(layer, name)
+            if not (np.isfinite(belief.mean).all() and np.isfinite(belief.var).all()):
                 return f"{name} is not finite"
-            if not (np.asarray(message.prec) > 0).all():
-                return f"{name} has a precision that is not positive"
+            if not (np.asarray(belief.var) > 0).all():
+                return f"{name} has a variance that is not positive"
     noise_var = np.asarray(fitted.state.noise_var)
     if not (np.isfinite(noise_var).all() and (noise_var > 0).all()):
         return f"noise_var is {noise_var}"

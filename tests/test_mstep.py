@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
 from tdamp import mstep, turbo
-from tdamp.beliefs import Message, Moments
+from tdamp.beliefs import Moments
 from tdamp.factors.burst import Chain
 
 N_ROWS = 40
@@ -144,8 +144,8 @@ def layer_with(mean: float, var: float, active_prob: float = 1.0) -> turbo.Layer
     """Twenty equal weights in five units."""
     shape, one = (5, 4), jnp.float64(1.0)
     return turbo.Layer(
-        weight=Message(jnp.full(shape, mean / var), jnp.full(shape, 1 / var)),
-        bias=Message(jnp.zeros(4), jnp.ones(4)),
+        weight=Moments(jnp.full(shape, mean), jnp.full(shape, var)),
+        bias=Moments(jnp.zeros(4), jnp.ones(4)),
         centre=jnp.zeros(5),
         offset=jnp.zeros(5),
         bias_offset=jnp.zeros(4),

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from tdamp import predict
-from tdamp.beliefs import Message, Moments
+from tdamp.beliefs import Moments
 from tdamp.network import Network
 from tdamp.settings import Settings
 from tdamp.state import State, init
@@ -27,13 +27,13 @@ def random_state(network: Network, seed: int = 0) -> tuple[State, np.ndarray]:
     state = init(network, Settings(), jax.random.key(seed), x, rng.normal(size=(50, network.widths[-1])))
     layers = []
     for layer in state.layers:
-        n_in, n_out = layer.weight.prec.shape
+        n_in, n_out = layer.weight.var.shape
         prec = 10 * n_in * (0.5 + rng.exponential(size=(n_in, n_out)))
         bias_prec = 20 * (0.5 + rng.exponential(size=n_out))
         layers.append(
             layer._replace(
-                weight=Message(jnp.asarray(rng.normal(size=prec.shape) * prec / np.sqrt(n_in)), jnp.asarray(prec)),
-                bias=Message(jnp.asarray(rng.normal(size=n_out) * bias_prec), jnp.asarray(bias_prec)),
+                weight=Moments(jnp.asarray(rng.normal(size=prec.shape) / np.sqrt(n_in)), jnp.asarray(1 / prec)),
+                bias=Moments(jnp.asarray(rng.normal(size=n_out)), jnp.asarray(1 / bias_prec)),
                 centre=jnp.asarray(rng.normal(size=n_in)),
                 active_prob=jnp.asarray((rng.random(n_in) < 0.8).astype(float)),
             )
@@ -48,7 +48,7 @@ def sampled(state: State, x: np.ndarray, n_samples: int) -> np.ndarray:
     for _ in range(n_samples):
         u = x
         for l, layer in enumerate(state.layers):
-            draws = [np.asarray(s / p) + rng.normal(size=p.shape) / np.sqrt(p) for s, p in (layer.weight, layer.bias)]
+            draws = [np.asarray(m) + rng.normal(size=v.shape) * np.sqrt(v) for m, v in (layer.weight, layer.bias)]
             u = (u - np.asarray(layer.centre)) @ (np.asarray(layer.active_prob)[:, None] * draws[0]) + draws[1]
             u = np.maximum(u, 0) if l < len(state.layers) - 1 else u
         outputs.append(u)
@@ -87,8 +87,8 @@ def test_mean_network(activation: str) -> None:
     }
     u = x
     for l, layer in enumerate(state.layers):
-        weight = np.asarray(layer.active_prob)[:, None] * np.asarray(layer.weight.shift / layer.weight.prec)
-        u = (u - np.asarray(layer.centre)) @ weight + np.asarray(layer.bias.shift / layer.bias.prec)
+        weight = np.asarray(layer.active_prob)[:, None] * np.asarray(layer.weight.mean)
+        u = (u - np.asarray(layer.centre)) @ weight + np.asarray(layer.bias.mean)
         u = functions[activation](u) if l < 2 else u
     np.testing.assert_allclose(mean_network(network, state.layers, x), u, rtol=1e-12, atol=1e-12)
 

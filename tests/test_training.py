@@ -32,10 +32,10 @@ def assert_same(a: Fitted, b: Fitted, rtol: float) -> None:
 
 
 def is_finite(fitted: Fitted) -> bool:
-    """Whether every parameter of the posterior is a finite number, and every precision positive."""
-    messages = [m for layer in fitted.state.layers for m in (layer.weight, layer.bias)]
-    good = all(np.isfinite(a).all() for m in messages for a in m)
-    return good and all((np.asarray(m.prec) > 0).all() for m in messages)
+    """Whether every parameter of the posterior is a finite number, and every variance positive."""
+    beliefs = [belief for layer in fitted.state.layers for belief in (layer.weight, layer.bias)]
+    good = all(np.isfinite(a).all() for belief in beliefs for a in belief)
+    return good and all((np.asarray(belief.var) > 0).all() for belief in beliefs)
 
 
 def test_history_names_every_epoch() -> None:
@@ -69,7 +69,7 @@ def test_seeds() -> None:
     x, y = problem()
     first, again, other = (fit(NETWORK, x, y, SETTINGS, seed=seed) for seed in (3, 3, 4))
     assert_same(first, again, rtol=0)
-    assert np.any(np.asarray(first.state.layers[0].weight.shift) != np.asarray(other.state.layers[0].weight.shift))
+    assert np.any(np.asarray(first.state.layers[0].weight.mean) != np.asarray(other.state.layers[0].weight.mean))
 
 
 def test_rows_of_weight_zero_are_absent() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from oracles import supports
 from tdamp import turbo
-from tdamp.beliefs import Message
+from tdamp.beliefs import Message, Moments, moments, tilt
 from tdamp.factors.burst import Chain
 
 UNITS, OUTPUTS, BASE_VAR, BIAS_VAR, TRANSITIONS = 5, 3, 0.6, 1.4, (0.2, 0.35)
@@ -31,8 +31,8 @@ def random_layer(group_of: np.ndarray, seed: int = 0) -> tuple[turbo.Layer, Mess
 
     past, past_bias = message(UNITS, OUTPUTS), message(OUTPUTS)
     layer = turbo.Layer(
-        weight=Message(jnp.asarray(past.shift), jnp.asarray(past.prec + 1 / BASE_VAR)),
-        bias=Message(jnp.asarray(past_bias.shift), jnp.asarray(past_bias.prec + 1 / BIAS_VAR)),
+        weight=moments(Message(jnp.asarray(past.shift), jnp.asarray(past.prec + 1 / BASE_VAR))),
+        bias=moments(Message(jnp.asarray(past_bias.shift), jnp.asarray(past_bias.prec + 1 / BIAS_VAR))),
         centre=jnp.zeros(UNITS),
         offset=jnp.asarray(rng.normal(size=group_of.max() + 1)[group_of]),
         bias_offset=jnp.asarray(rng.normal(size=OUTPUTS)),
@@ -120,7 +120,9 @@ def test_gaussian_prior_has_units_that_are_on_or_removed() -> None:
     """enumeration: with prior `gaussian` a weight is its slab, or zero without doubt."""
     layer, past, _, w_ext, b_ext = random_layer(np.arange(UNITS), seed=3)
     on = (np.arange(UNITS) % 2 == 0).astype(float)
-    w_post, _ = turbo.marginals(layer._replace(active_prob=jnp.asarray(on)), "gaussian", None, w_ext, b_ext)
+    layer = layer._replace(weight=Moments(*(on[:, None] * a for a in layer.weight)))  # removed: known to be zero
+    w_post, b_post = turbo.marginals(layer, "gaussian", None, w_ext, b_ext)
     var = 1 / (1 / BASE_VAR + past.prec + w_ext.prec)
     np.testing.assert_allclose(w_post.mean, on[:, None] * var * (past.shift + w_ext.shift), rtol=1e-12)
     np.testing.assert_allclose(w_post.var, on[:, None] * var, rtol=1e-12)
+    np.testing.assert_array_equal(b_post, tilt(layer.bias, b_ext))

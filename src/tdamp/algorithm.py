@@ -14,7 +14,6 @@ import jax.numpy as jnp
 from jax import Array
 
 from . import damp, mstep, pasp, turbo
-from .beliefs import combine
 from .factors import gaussian_output, probit_output
 from .network import Network
 from .settings import Settings
@@ -86,10 +85,10 @@ def minibatch_step(
     )  # fmt: skip
     layers = [
         layer._replace(
-            weight=pasp.carry_over(combine(layer.weight, w_ext), layer.base_var, power, plan.pasp),
-            bias=pasp.carry_over(combine(layer.bias, b_ext), layer.bias_base_var, power, plan.pasp),
+            weight=pasp.carry_over(layer.weight, w_said, layer.base_var, power, plan.pasp),
+            bias=pasp.carry_over(layer.bias, b_said, layer.bias_base_var, power, plan.pasp),
         )
-        for layer, w_ext, b_ext in zip(state.layers, found.exchange.w_ext, found.exchange.b_ext, strict=True)
+        for layer, w_said, b_said in zip(state.layers, found.w_said, found.b_said, strict=True)
     ]
     layers[1:] = [
         pasp.recentre(layer, drift, knobs.centre_rate) for layer, drift in zip(layers[1:], found.drift, strict=True)

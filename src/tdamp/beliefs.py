@@ -36,22 +36,24 @@ def flat(shape: tuple[int, ...], dtype: jnp.dtype) -> Message:
     return Message(jnp.zeros(shape, dtype), jnp.zeros(shape, dtype))
 
 
-def combine(a: Message, b: Message | None) -> Message:
-    """Product of two messages; `None` stands for the flat one and costs nothing."""
-    return a if b is None else Message(a.shift + b.shift, a.prec + b.prec)
-
-
 def moments(message: Message) -> Moments:
     """Moments of a proper message (prec > 0)."""
     var = 1 / message.prec
     return Moments(message.shift * var, var)
 
 
-def tilt(belief: Moments, message: Message) -> Moments:
-    """Moments of N(x; mean, var) exp(shift x - prec x^2 / 2), normalised.
+def natural(belief: Moments) -> Message:
+    """Natural parameters of a belief (var > 0)."""
+    return Message(belief.mean / belief.var, 1 / belief.var)
+
+
+def tilt(belief: Moments, message: Message | None) -> Moments:
+    """Moments of N(x; mean, var) exp(shift x - prec x^2 / 2), normalised; `None` stands for the flat message.
 
     Oracle: quadrature, and autodiff of `gain`.
     """
+    if message is None:
+        return belief
     shrink = 1 + belief.var * message.prec
     return Moments((belief.mean + belief.var * message.shift) / shrink, belief.var / shrink)
 
@@ -69,13 +71,13 @@ def gain(belief: Moments, message: Message) -> Array:
     return 0.5 * (shift * tilted + (mean / shrink) * (shift - prec * mean) - jnp.log1p(var * prec))
 
 
-def log_norm(message: Message) -> Array:
-    """log of the integral of exp(shift x - prec x^2 / 2), up to the constant log sqrt(2 pi).
+def log_norm(belief: Moments) -> Array:
+    """log of the integral of exp(shift x - prec x^2 / 2) of the belief's natural parameters, but for log sqrt(2 pi).
 
-    Differences of it are evidence: for N(x; mean, var) with natural parameters `a` and a message `b`,
-    gain = log_norm(a + b) - log_norm(a), and relative to a base prior it is the Savage-Dickey ratio.
+    Differences of it are evidence: gain(belief, message) = log_norm(tilt(belief, message)) - log_norm(belief), and
+    relative to a base prior it is the Savage-Dickey ratio.
     """
-    return 0.5 * (message.shift * (message.shift / message.prec) - jnp.log(message.prec))
+    return 0.5 * (belief.mean * (belief.mean / belief.var) + jnp.log(belief.var))
 
 
 def thin(slab: Moments, active_prob: Array) -> Moments:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .beliefs import Message
+from .beliefs import Moments
 from .network import Network, n_multiply_adds
 from .state import State, remove
 from .turbo import Layer
@@ -50,8 +50,8 @@ def _pad(index: np.ndarray, bucket: int, most: int) -> np.ndarray:
 
 def _take_layer(layer: Layer, rows: np.ndarray, columns: np.ndarray) -> Layer:
     return layer._replace(
-        weight=Message(*(a[np.ix_(rows, columns)] for a in layer.weight)),
-        bias=Message(*(a[columns] for a in layer.bias)),
+        weight=Moments(*(a[np.ix_(rows, columns)] for a in layer.weight)),
+        bias=Moments(*(a[columns] for a in layer.bias)),
         centre=layer.centre[rows],
         offset=layer.offset[rows],
         bias_offset=layer.bias_offset[columns],

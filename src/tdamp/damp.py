@@ -46,6 +46,8 @@ class Inference(NamedTuple):
     """Result of Module A on a minibatch."""
 
     exchange: Exchange
+    w_said: tuple[Score, ...]  # w_ext and b_ext again, as scores at the priors' means
+    b_said: tuple[Score, ...]
     z_fwd: Moments  # of the output layer
     drift: tuple[Array, ...]  # mean of each hidden layer's input, relative to its centre
     z_post: Moments
@@ -62,9 +64,14 @@ def no_clips() -> Clips:
     return Clips(zero, zero, zero, zero, zero)
 
 
+def count(hits: Array) -> Array:
+    """How many hold. Summed as float32: exact up to 16 million, and much faster than whole numbers."""
+    return hits.astype(jnp.float32).sum().astype(jnp.int32)
+
+
 def floor_var(z_fwd: Moments) -> tuple[Moments, Array]:
     """The MIN_VAR clip and its count."""
-    return z_fwd._replace(var=jnp.maximum(z_fwd.var, MIN_VAR)), jnp.sum(z_fwd.var < MIN_VAR, dtype=jnp.int32)
+    return z_fwd._replace(var=jnp.maximum(z_fwd.var, MIN_VAR)), count(z_fwd.var < MIN_VAR)
 
 
 def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
@@ -73,31 +80,25 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     A floor above 0 would invent data: 1e-2 halved the first layer's variance on MNIST.
     """
     top = 1 / var
-    negative, excess = (jnp.sum(hit, dtype=jnp.int32) for hit in (prec < 0, prec > top))
-    return jnp.clip(prec, 0, top), negative, excess
+    return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def restrain(
-    prior: Message, ext: Message, trust: Array | float, present: Array | None = None, pull: Array | None = None
-) -> tuple[Message, Array]:
-    """Hold the mean's step to what a calibrated message would make it, and tell whether that acted.
+def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, Array]:
+    """Hold a layer's step to what a calibrated message would make it, and tell whether that acted.
 
-    Law of total variance: a calibrated update moves the mean by E[step^2] = var_prior - var_post, summed over a
-    layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
-    the step (not the precision) is scaled down to `trust` times the expected square. `present` is 0 for removed units;
-    `pull`, the part of ext.shift that moves the mean, saves a pass over the weights where it is known.
+    A score's expected square is its precision (Bartlett's identity), here weighted with the prior's variance and summed
+    over a layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
+    the score (not the precision) is scaled down, its square to `trust` times the expected one.
     """
-    post_var = 1 / (prior.prec + ext.prec)
-    if pull is None:
-        pull = ext.shift - prior.shift * (1 / prior.prec) * ext.prec
+    found, expected = jnp.sum(said.score * said.score * prior.var), trust * jnp.sum(said.prec * prior.var)
+    over = found > expected
+    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1))
+    return Score(scale * said.score, said.prec), over.astype(jnp.int32)
 
-    def total(terms: Array) -> Array:
-        return terms.sum() if present is None else present @ terms.sum(1)
 
-    moved, expected = total(pull * pull * post_var), trust * total(ext.prec * post_var)
-    over = moved > expected
-    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, moved, 1), 1))
-    return Message(ext.shift - (1 - scale) * pull, ext.prec), over.astype(jnp.int32)
+def about(prior: Moments, post: Moments, said: Score) -> Score:
+    """A message given by its score at the posterior's mean, now at the prior's mean. The same if these are the same."""
+    return said if post.mean is prior.mean else Score(said.score + (post.mean - prior.mean) * said.prec, said.prec)
 
 
 def sweep(
@@ -146,8 +147,8 @@ def sweep(
         z_fwd.mean + z_fwd.var * score.score,
         z_fwd.var * jnp.maximum(1 - z_fwd.var * score.prec, 0),
     )
-    w_ext: list[Message] = []
-    b_ext: list[Message] = []
+    w_said: list[Score] = []
+    b_said: list[Score] = []
     u_bwds: list[Message] = []
     scores: list[Score] = []
     for l in reversed(range(depth)):
@@ -162,14 +163,11 @@ def sweep(
         if last is not None:
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
         weighted = Score(*(row_weight[:, None] * s for s in score))
-        message, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
-        b_message = linear.to_bias(biases[l], weighted)
-        present = (layers[l].offset > -jnp.inf).astype(x.dtype)
-        pull = inputs[l].mean.T @ weighted.score if last is None and prior == "gaussian" else None
-        message, w_held = restrain(layers[l].weight, message, trust, present, pull)
-        b_message, b_held = restrain(layers[l].bias, b_message, trust)
-        w_ext.insert(0, message)
-        b_ext.insert(0, b_message)
+        said, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
+        said, w_held = restrain(layers[l].weight, about(layers[l].weight, weights[l], said), trust)
+        w_said.insert(0, said)
+        said, b_held = restrain(layers[l].bias, about(layers[l].bias, biases[l], linear.to_bias(weighted)), trust)
+        b_said.insert(0, said)
         scores.insert(0, score)
         clips = clips._replace(
             self_coupling=clips.self_coupling + coupling,
@@ -179,10 +177,15 @@ def sweep(
             message, coupling = linear.to_input(inputs[l], weights[l], score, last is None)
             u_bwds.insert(0, Message(message.shift + message.prec * layers[l].centre, message.prec))
             clips = clips._replace(self_coupling=clips.self_coupling + coupling)
-    exchange = Exchange(tuple(w_ext), tuple(b_ext), tuple(u_bwds), tuple(scores))
+    exchange = Exchange(
+        tuple(linear.as_message(said, layer.weight) for layer, said in zip(layers, w_said, strict=True)),
+        tuple(linear.as_message(said, layer.bias) for layer, said in zip(layers, b_said, strict=True)),
+        tuple(u_bwds),
+        tuple(scores),
+    )
     n = jnp.maximum(row_weight.sum(), 1)
     drift = tuple(row_weight @ inputs[l].mean / n for l in range(1, depth))
-    return Inference(exchange, forwards[-1], drift, z_post, clips)
+    return Inference(exchange, tuple(w_said), tuple(b_said), forwards[-1], drift, z_post, clips)
 
 
 def infer(

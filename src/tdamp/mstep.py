@@ -13,7 +13,7 @@ import numpy as np
 from jax import Array
 
 from . import gumbel, numerics
-from .beliefs import Moments, moments, thin
+from .beliefs import Moments, thin
 from .factors import burst, group_spike_slab, probit_output
 from .network import Task
 from .turbo import Layer
@@ -100,7 +100,7 @@ BASE_VAR_RANGE = 0.01, 100.0
 
 def learn_base_var(layer: Layer, start: Array) -> Layer:
     """EM for the base prior's variance: mean second moment of the layer's active weights, damped by half in log."""
-    w_post = thin(moments(layer.weight), layer.active_prob[:, None])
+    w_post = thin(layer.weight, layer.active_prob[:, None])
     count = jnp.maximum(layer.active_prob.sum() * w_post.mean.shape[1], 1.0)
     target = (w_post.var + w_post.mean**2).sum() / count
     new = jnp.sqrt(layer.base_var * jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start))

@@ -100,6 +100,11 @@ def tail(x: Array) -> Tail:
     return Tail(pdf, pdf / (x + gap), gap, _horner(var_series, y) / (far * far))
 
 
+def clip_sds(bound: Array) -> Array:
+    """A standardised bound within +-MAX_SDS."""
+    return jnp.clip(bound, -MAX_SDS, MAX_SDS)
+
+
 def _cut(bound: Array, is_tail: Array) -> Truncated:
     """The side of `bound` that is a tail where `is_tail` holds and the bulk elsewhere, seen as lying above it."""
     x = jnp.abs(bound)
@@ -123,13 +128,13 @@ def above(bound: Array) -> Truncated:
 
     With a = -bound: log_mass = log Phi(a), mean = phi(a)/Phi(a) = h, shrink = w = h (a + h).
     """
-    bound = jnp.clip(bound, -MAX_SDS, MAX_SDS)
+    bound = clip_sds(bound)
     return _cut(bound, bound > 0)
 
 
 def below(bound: Array) -> Truncated:
     """The standard normal cut to z < bound, the mirror image of `above`; it shares the series with `above(bound)`."""
-    bound = jnp.clip(bound, -MAX_SDS, MAX_SDS)
+    bound = clip_sds(bound)
     mirrored = _cut(bound, bound < 0)
     return mirrored._replace(mean=-mirrored.mean, gap=-mirrored.gap)
 
@@ -140,8 +145,7 @@ def between(low: Array, high: Array) -> Truncated:
     Gauss-Legendre on the part of the interval that carries mass, relative to the density's peak:
     only positive terms are added, so neither a narrow interval nor a far tail cancels.
     """
-    low = jnp.clip(low, -MAX_SDS, MAX_SDS)
-    high = jnp.clip(high, -MAX_SDS, MAX_SDS)
+    low, high = clip_sds(low), clip_sds(high)
     peak = jnp.clip(jnp.zeros_like(low), low, high)
     # exp(-40) of the peak is reached `reach` beyond it: solves peak * reach + reach^2 / 2 = 40
     reach = 2 * _TAIL_NATS / (jnp.abs(peak) + jnp.sqrt(peak * peak + 2 * _TAIL_NATS))

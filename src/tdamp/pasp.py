@@ -13,7 +13,8 @@ from typing import Literal
 
 from jax import Array
 
-from .beliefs import Message
+from .beliefs import Moments
+from .factors.linear import Score
 from .turbo import Layer
 
 Pasp = Literal["anchored", "paper"]
@@ -27,12 +28,14 @@ def anchored_power(memory: Array | float, n_rows: Array | float, n_batch: Array)
     return memory * n_rows / (memory * n_rows + n_batch)
 
 
-def carry_over(post: Message, base_var: Array, power: Array | float, pasp: Pasp) -> Message:
-    """The next prior from a posterior slab."""
-    prec = power * post.prec
-    if pasp == "anchored":
-        prec = prec + (1 - power) / base_var
-    return Message(power * post.shift, prec)
+def carry_over(prior: Moments, said: Score, base_var: Array, power: Array | float, pasp: Pasp) -> Moments:
+    """The next prior: (prior x what a minibatch `said`)^power x base^(1 - power), in two passes over the weights.
+
+    `said` is a message exp(score (w - mean) - prec (w - mean)^2 / 2) about the prior's mean.
+    """
+    rest = (1 - power) / base_var if pasp == "anchored" else 0.0
+    var = 1 / (power * (1 / prior.var + said.prec) + rest)
+    return Moments(prior.mean + var * (power * said.score - rest * prior.mean), var)
 
 
 def recentre(layer: Layer, drift: Array, rate: Array | float) -> Layer:
@@ -42,6 +45,5 @@ def recentre(layer: Layer, drift: Array, rate: Array | float) -> Layer:
     outputs) would otherwise make every row of a batch pull the same way.
     """
     move = rate * drift * layer.active_prob
-    taken = move @ (layer.weight.shift / layer.weight.prec)
-    bias = layer.bias._replace(shift=layer.bias.shift + layer.bias.prec * taken)
+    bias = layer.bias._replace(mean=layer.bias.mean + move @ layer.weight.mean)
     return layer._replace(centre=layer.centre + move, bias=bias)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .beliefs import Message
+from .beliefs import Moments
 from .factors import burst, group_spike_slab, spike_slab
 from .network import Network
 from .settings import Settings
@@ -56,16 +56,15 @@ def init(
         out_var = float(y_var.mean()) if last and regression else 1.0
         base_var = out_var / (x_power if l == 0 else n_in)
         spread = 2 * settings.init_scale**2 * base_var
-        prec = jnp.full((n_in, n_out), network.n_layers / (settings.init_noise * spread), dtype)
+        doubt = settings.init_noise / network.n_layers
         mean = jnp.sqrt(jnp.asarray(spread, dtype)) * jax.random.normal(sub, (n_in, n_out), dtype)
         bias_mean, bias_var = jnp.zeros(n_out, dtype), out_var
         if last and regression:
             bias_mean, bias_var = jnp.asarray(y_mean, dtype), float(np.square(y_mean).mean() + y_var.mean())
-        bias_prec = jnp.full(n_out, network.n_layers / (settings.init_noise * out_var), dtype)
         layers.append(
             Layer(
-                weight=Message(mean * prec, prec),
-                bias=Message(bias_mean * bias_prec, bias_prec),
+                weight=Moments(mean, jnp.full((n_in, n_out), doubt * spread, dtype)),
+                bias=Moments(bias_mean, jnp.full(n_out, doubt * out_var, dtype)),
                 centre=jnp.asarray(x_mean if l == 0 else np.zeros(n_in), dtype),
                 offset=jnp.full(n_in, jnp.inf, dtype),
                 bias_offset=jnp.full(n_out, jnp.inf, dtype),
@@ -119,15 +118,17 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
 def remove(state: State, active: list[np.ndarray]) -> State:
     """Switch off for good every unit that is not `active` (a mask for each layer's inputs).
 
-    A removed unit's own weights and bias return to the base prior: they then carry neither messages nor evidence.
+    Its outgoing weights are then known to be zero; its own weights and bias return to the base prior, and as nothing
+    depends on them they receive no message.
     """
     layers = []
     for l, (layer, mask) in enumerate(zip(state.layers, active, strict=True)):
-        here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.prec.shape, bool)
+        here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.var.shape, bool)
+        weight = _keep_or(layer.weight, here, layer.base_var)
         layers.append(
             layer._replace(
-                weight=_keep_or_base(layer.weight, here, layer.base_var),
-                bias=_keep_or_base(layer.bias, here, layer.bias_base_var),
+                weight=_keep_or(weight, mask[:, None], 0),
+                bias=_keep_or(layer.bias, here, layer.bias_base_var),
                 offset=jnp.where(mask, layer.offset, -jnp.inf),
                 active_prob=jnp.where(mask, layer.active_prob, 0),
             )
@@ -135,8 +136,8 @@ def remove(state: State, active: list[np.ndarray]) -> State:
     return state._replace(layers=tuple(layers))
 
 
-def _keep_or_base(message: Message, mask: np.ndarray, base_var: Array) -> Message:
-    return Message(jnp.where(mask, message.shift, 0), jnp.where(mask, message.prec, 1 / base_var))
+def _keep_or(belief: Moments, mask: np.ndarray, var: Array | float) -> Moments:
+    return Moments(jnp.where(mask, belief.mean, 0), jnp.where(mask, belief.var, var))
 
 
 @jax.jit

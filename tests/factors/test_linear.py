@@ -43,11 +43,11 @@ def test_backward_is_the_loop(seed: int) -> None:
     u, w, b, score = random_layer(seed)
     to_weight, n_weight = linear.to_weight(u, w, score, fresh=False)
     to_input, n_input = linear.to_input(u, w, score, fresh=False)
-    to_bias = linear.to_bias(b, score)
+    to_bias = linear.to_bias(score)
     pairs = (
-        (to_weight, loops.linear_to_weight(*u, w.mean, *score)),
+        (linear.as_message(to_weight, w), loops.linear_to_weight(*u, w.mean, *score)),
         (to_input, loops.linear_to_input(u.mean, *w, *score)),
-        (to_bias, loops.linear_to_bias(b.mean, *score)),
+        (linear.as_message(to_bias, b), loops.linear_to_bias(b.mean, *score)),
     )
     for ours, expected in pairs:
         np.testing.assert_allclose(ours.shift, expected[0], rtol=1e-12, atol=1e-13)
@@ -65,7 +65,7 @@ def test_fresh_messages_have_no_self_coupling(seed: int) -> None:
     to_input, n_input = linear.to_input(u, w, score, fresh=True)
     nothing = np.zeros_like(u.var), np.zeros_like(w.var)
     for ours, expected in (
-        (to_weight, loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
+        (linear.as_message(to_weight, w), loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
         (to_input, loops.linear_to_input(u.mean, w.mean, nothing[1], *score)),
     ):
         np.testing.assert_allclose(ours.shift, expected[0], rtol=1e-12, atol=1e-13)
@@ -84,7 +84,7 @@ def test_data_inputs_need_no_variance() -> None:
         np.testing.assert_allclose(ours.var, twin.var, rtol=1e-13)
     ours, clipped = linear.to_weight(data, w, score, fresh=False)
     twin, _ = linear.to_weight(zeros, w, score, fresh=False)
-    np.testing.assert_allclose(ours.shift, twin.shift, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(ours.score, twin.score, rtol=1e-13, atol=1e-13)
     np.testing.assert_array_equal(ours.prec, twin.prec)
     assert clipped == 0
 
@@ -102,8 +102,8 @@ def amp_fixed_point(
         w, b, old = state
         new = Score(*gaussian_output.score(linear.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
-        w_ext, _ = linear.to_weight(u, w, score, fresh=False)
-        b_ext = linear.to_bias(b, score)
+        w_said, _ = linear.to_weight(u, w, score, fresh=False)
+        w_ext, b_ext = linear.as_message(w_said, w), linear.as_message(linear.to_bias(score), b)
         return tilt(w0, w_ext), tilt(b0, b_ext), score
 
     zeros = jnp.zeros((len(y), 1))
@@ -154,6 +154,6 @@ def test_message_of_a_batch_is_the_sum_of_its_parts() -> None:
         part = Score(score.score[rows], score.prec[rows])
         message, _ = linear.to_weight(Moments(u.mean[rows], None), w, part, fresh=False)
         parts.append(message)
-    total = Message(*(a + c for a, c in zip(*parts, strict=True)))
-    np.testing.assert_allclose(whole.shift, total.shift, rtol=1e-13, atol=1e-13)
+    total = Score(*(a + c for a, c in zip(*parts, strict=True)))
+    np.testing.assert_allclose(whole.score, total.score, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(whole.prec, total.prec, rtol=1e-13)

@@ -79,13 +79,12 @@ def spike_slab(shift: np.ndarray, prec: np.ndarray, prob: np.ndarray) -> tuple[n
 
 def held(shift: np.ndarray, prec: np.ndarray, ext: tuple, trust: float) -> tuple[np.ndarray, np.ndarray]:
     """The trust region: the step of the mean, not the precision, is scaled down as a whole."""
-    moved = expected = 0.0
+    found = expected = 0.0
     for index in np.ndindex(shift.shape):
-        var = 1 / (prec[index] + ext[1][index])
-        step = (shift[index] + ext[0][index]) * var - shift[index] / prec[index]
-        moved += step**2 / var
-        expected += trust * (1 / prec[index] - var) * prec[index]
-    scale = min(1.0, np.sqrt(expected / moved)) if moved > 0 else 1.0
+        score = ext[0][index] - ext[1][index] * shift[index] / prec[index]
+        found += score**2 / prec[index]
+        expected += trust * ext[1][index] / prec[index]
+    scale = min(1.0, np.sqrt(expected / found)) if found > 0 else 1.0
     start = shift / prec
     full = (shift + ext[0]) / (prec + ext[1])
     return (start + scale * (full - start)) * (prec + ext[1]) - shift, ext[1]

@@ -45,7 +45,7 @@ class Ours:
     @property
     def weight_bytes(self) -> int:
         """Size of one array for every layer's weights."""
-        return sum(layer.weight.prec.nbytes for layer in self.fitted.state.layers)
+        return sum(layer.weight.var.nbytes for layer in self.fitted.state.layers)
 
     def point(self, x: np.ndarray) -> np.ndarray:
         """Outputs of the posterior-mean network."""

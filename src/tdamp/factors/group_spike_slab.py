@@ -22,19 +22,17 @@ def over_groups(per_unit: Array, group_of: Array | None) -> Array:
     return jax.ops.segment_sum(per_unit, group_of, num_segments=per_unit.shape[0])[group_of]
 
 
-def evidence(slab: Message, base_var: Array, group_of: Array | None = None, present: Array | None = None) -> Array:
+def evidence(slab: Moments, base_var: Array, group_of: Array | None = None, present: Array | None = None) -> Array:
     """Evidence of each unit's group for being on, against base N(0, base_var) (Savage-Dickey), (units,).
 
-    `slab` is a layer's weights (units, outputs) in natural parameters, with every message received. Units that are
-    not `present` add nothing to their group.
+    `slab` is a layer's weights (units, outputs), with every message received. Units that are not `present` add
+    nothing to their group.
     """
-    per_unit = log_norm(slab).sum(-1) - 0.5 * slab.prec.shape[-1] * jnp.log(base_var)
-    if group_of is None:
-        return per_unit
+    per_unit = log_norm(slab).sum(-1) - 0.5 * slab.var.shape[-1] * jnp.log(base_var)
     return over_groups(per_unit if present is None else jnp.where(present, per_unit, 0), group_of)
 
 
-def active_logit(offset: Array, slab: Message, base_var: Array, group_of: Array | None = None) -> Array:
+def active_logit(offset: Array, slab: Moments, base_var: Array, group_of: Array | None = None) -> Array:
     """Posterior log-odds of each unit's group, (units,): `offset` plus the evidence."""
     return offset + evidence(slab, base_var, group_of, offset > -jnp.inf)
 

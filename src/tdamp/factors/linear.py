@@ -23,6 +23,11 @@ class Score(NamedTuple):
     prec: Array
 
 
+def as_message(said: Score, about: Moments) -> Message:
+    """Natural parameters of a message that is given by its score and precision at a belief's mean."""
+    return Message(said.score + about.mean * said.prec, said.prec)
+
+
 def forward(u: Moments, w: Moments, b: Moments, previous_score: Array | None) -> Moments:
     """z_fwd, with the Onsager term of the last sweep's score (None on a minibatch's first sweep).
 
@@ -41,8 +46,8 @@ def forward(u: Moments, w: Moments, b: Moments, previous_score: Array | None) ->
     return Moments(mean, var)
 
 
-def to_weight(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Message, Array]:
-    """w_ext = (shift, prec) from a batch, and how often the self-coupling clip acted.
+def to_weight(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Score, Array]:
+    """w_ext of a batch as its score at w.mean and its precision, and how often the self-coupling clip acted.
 
     Rows of `score` must already carry their sample weights. On a `fresh` minibatch's first sweep u has not heard of
     this layer's scores yet, so there is no self-coupling to take away: the term -w u_var' s_prec only belongs to
@@ -50,17 +55,16 @@ def to_weight(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Messag
     The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
     """
     prec = (u.mean * u.mean).T @ score.prec
-    shift = u.mean.T @ score.score
+    pull = u.mean.T @ score.score
     if u.var is None or fresh:
-        return Message(shift + w.mean * prec, prec), jnp.zeros((), jnp.int32)
+        return Score(pull, prec), jnp.zeros((), jnp.int32)
     coupling, clipped = _coupling(prec - u.var.T @ score.prec)
-    return Message(shift + w.mean * coupling, prec), clipped
+    return Score(pull + w.mean * (coupling - prec), prec), clipped
 
 
-def to_bias(b: Moments, score: Score) -> Message:
-    """b_ext from a batch; rows of `score` carry their sample weights."""
-    prec = score.prec.sum(0)
-    return Message(score.score.sum(0) + b.mean * prec, prec)
+def to_bias(score: Score) -> Score:
+    """b_ext of a batch, as `to_weight`; rows of `score` carry their sample weights."""
+    return Score(score.score.sum(0), score.prec.sum(0))
 
 
 def to_input(u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Message, Array]:

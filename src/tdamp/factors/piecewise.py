@@ -30,11 +30,11 @@ class Region(NamedTuple):
 
 
 ACTIVATIONS: dict[str, tuple[Region, ...]] = {
-    "relu": (Region(-inf, 0, 0), Region(0, inf, 1)),
-    "leaky_relu": (Region(-inf, 0, 0.01), Region(0, inf, 1)),
-    "abs": (Region(-inf, 0, -1), Region(0, inf, 1)),
-    "hard_tanh": (Region(-inf, -1, 0, -1), Region(-1, 1, 1), Region(1, inf, 0, 1)),
-    "identity": (Region(-inf, inf, 1),),
+    "relu": (Region(-inf, 0.0, 0.0), Region(0.0, inf, 1.0)),
+    "leaky_relu": (Region(-inf, 0.0, 0.01), Region(0.0, inf, 1.0)),
+    "abs": (Region(-inf, 0.0, -1.0), Region(0.0, inf, 1.0)),
+    "hard_tanh": (Region(-inf, -1.0, 0.0, -1.0), Region(-1.0, 1.0, 1.0), Region(1.0, inf, 0.0, 1.0)),
+    "identity": (Region(-inf, inf, 1.0),),
 }
 
 
@@ -112,14 +112,14 @@ def _kink(left: Region, right: Region, z_fwd: Moments) -> Moments:
     """
     mean, var = z_fwd
     std = jnp.sqrt(var)
-    off = mean - left.high
-    beyond = numerics.tail(jnp.minimum(jnp.abs(off / std), numerics.MAX_SDS))
-    near, far = (jnp.where(off > 0, a, b) for a, b in ((right.slope, left.slope), (left.slope, right.slope)))
-    jump = far - near
+    bound = numerics.clip_sds((left.high - mean) / std)
+    beyond = numerics.tail(jnp.abs(bound))
+    near = jnp.where(bound < 0, right.slope, left.slope)
+    jump = jnp.where(bound < 0, left.slope - right.slope, right.slope - left.slope)
     first = beyond.mass * beyond.gap
     second = beyond.mass * (beyond.var + (1 - beyond.mass) * beyond.gap * beyond.gap)
     return Moments(
-        left.slope * left.high + left.intercept + near * off + (right.slope - left.slope) * std * first,
+        left.slope * left.high + left.intercept + near * (mean - left.high) + (right.slope - left.slope) * std * first,
         var * (near * near + 2 * near * jump * beyond.mass + jump * jump * second),
     )
 

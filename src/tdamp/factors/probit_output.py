@@ -16,20 +16,18 @@ from .. import numerics
 from ..beliefs import Moments
 
 
-def _one_hot(label: Array, z_fwd: Moments) -> Array:
-    return jax.nn.one_hot(label, z_fwd.mean.shape[-1], dtype=z_fwd.mean.dtype)
+def _of_label(z: Moments, label: Array) -> tuple[Array, Moments]:
+    """Which class is the label, one-hot, and the moments of its score, (rows, 1)."""
+    is_label = jax.nn.one_hot(label, z.mean.shape[-1], dtype=z.mean.dtype)
+    return is_label, Moments(*((moment * is_label).sum(-1, keepdims=True) for moment in z))
 
 
 def score(z_fwd: Moments, label: Array, noise_var: Array) -> tuple[Array, Array]:
     """score and score_prec of every class score z."""
     mean, var = z_fwd
-    is_label = _one_hot(label, z_fwd)
+    is_label, (y_mean, y_var) = _of_label(z_fwd, label)
     rival = 1 - is_label
-    y_mean = (mean * is_label).sum(-1, keepdims=True)
-    y_var = (var * is_label).sum(-1, keepdims=True)
-
-    total = noise_var + var + y_var
-    std = jnp.sqrt(total)
+    std = jnp.sqrt(noise_var + var + y_var)
     cut = numerics.above((mean - y_mean) / std)
     spread = noise_var + var + y_var * cut.var  # = total (1 - y_var * curvature), without the cancellation
     site_prec = rival * cut.shrink / spread
@@ -57,16 +55,12 @@ def score(z_fwd: Moments, label: Array, noise_var: Array) -> tuple[Array, Array]
 def log_partition(z_fwd: Moments, label: Array, noise_var: Array) -> Array:
     """Sum over the rivals of log Phi of the margin: a proxy of the log-evidence, exact for two classes."""
     mean, var = z_fwd
-    is_label = _one_hot(label, z_fwd)
-    y_mean = (mean * is_label).sum(-1, keepdims=True)
-    y_var = (var * is_label).sum(-1, keepdims=True)
-    margin = (y_mean - mean) / jnp.sqrt(noise_var + var + y_var)
-    return ((1 - is_label) * numerics.log_ndtr(margin)).sum(-1)
+    is_label, (y_mean, y_var) = _of_label(z_fwd, label)
+    cut = numerics.above((mean - y_mean) / jnp.sqrt(noise_var + var + y_var))  # the very one of `score`: compiled once
+    return ((1 - is_label) * cut.log_mass).sum(-1)
 
 
 def margins(z_post: Moments, label: Array) -> tuple[Moments, Array]:
     """Moments of margin = z_m - z_y for every class m, and a mask of the rivals m != y."""
-    is_label = _one_hot(label, z_post)
-    y_mean = (z_post.mean * is_label).sum(-1, keepdims=True)
-    y_var = (z_post.var * is_label).sum(-1, keepdims=True)
+    is_label, (y_mean, y_var) = _of_label(z_post, label)
     return Moments(z_post.mean - y_mean, z_post.var + y_var), 1 - is_label
