@@ -60,7 +60,9 @@ def test_log_norm() -> None:
     v = 1e14 / prec
     flat = quadrature.tilted(*quadrature.REFERENCE["identity"], np.zeros(25), v, shift, prec)
     integral = flat.log_partition + 0.5 * np.log(v)
-    np.testing.assert_allclose(beliefs.log_norm(beliefs.moments(Message(shift, prec))), integral.astype(float), atol=1e-11)
+    np.testing.assert_allclose(
+        beliefs.log_norm(beliefs.moments(Message(shift, prec))), integral.astype(float), atol=1e-11
+    )
 
 
 @pytest.mark.parametrize("active_prob", [0.0, 1e-7, 0.3, 1 - 1e-7, 1.0])

@@ -9,6 +9,7 @@ import pytest
 
 from tdamp import compact, predict
 from tdamp.algorithm import em_iteration, knobs_of, plan_of
+from tdamp.feed import shuffle
 from tdamp.network import Network
 from tdamp.settings import Settings
 from tdamp.state import State, evidence, init, remove
@@ -54,6 +55,7 @@ def test_predictions_are_the_masked_networks(bucket: int) -> None:
 def test_a_step_on_padded_arrays_is_the_step(trust: float) -> None:
     """identity: after an epoch the units that remain agree, whether the others are masked, padded or gone."""
     state, active, x, y = pruned(NETWORK, 1)
+    order = shuffle(np.random.default_rng(0), ROWS, ROWS, SETTINGS.batch_size)
     ends = {}
     for name, bucket in (("gone", 1), ("padded", 8), ("masked", None)):
         start, network, index = state, NETWORK, [np.arange(n) for n in NETWORK.widths[:-1]]
@@ -64,7 +66,7 @@ def test_a_step_on_padded_arrays_is_the_step(trust: float) -> None:
         settings = Settings(batch_size=16, trust=trust)
         knobs = knobs_of(settings, 0, float(ROWS))
         plan = plan_of(network, settings)
-        done, info = em_step(plan, knobs, None, start, x[:, index[0]], y, np.ones(ROWS), jax.random.key(0))
+        done, info = em_step(plan, knobs, None, start, x[:, index[0]], y, np.ones(ROWS), *order)
         assert (int(info.clips.restrained) > 0) == (trust < 1)
         ends[name] = compact.take(done, network, real, 1)[0]
     for name in ("padded", "masked"):

@@ -12,6 +12,7 @@ import pytest
 from tdamp import Network, Settings, fit, training
 from tdamp.algorithm import em_iteration, knobs_of, plan_of
 from tdamp.beliefs import Moments
+from tdamp.feed import shuffle
 from tdamp.state import State, init
 
 NETWORK, SETTINGS = Network((4, 5, 3), "classification"), Settings(max_epochs=2, batch_size=16)
@@ -25,6 +26,11 @@ def data(rows: int = ROWS, dtype: str = "float64") -> tuple[np.ndarray, np.ndarr
     return rng.normal(size=(rows, 4)).astype(dtype), rng.integers(0, 3, rows)
 
 
+def shuffled(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The order of an epoch."""
+    return shuffle(np.random.default_rng(seed), rows, rows, SETTINGS.batch_size)
+
+
 def start(seed: int) -> State:
     """A first state."""
     return init(NETWORK, SETTINGS, jax.random.key(seed), *data())
@@ -34,7 +40,7 @@ def epoch(state: State, x: np.ndarray, y: np.ndarray, seed: int = 0) -> State:
     """One EM iteration on all rows in one batch."""
     knobs = knobs_of(SETTINGS, 0, float(len(x)))
     plan = plan_of(NETWORK, SETTINGS)
-    return em_step(plan, knobs, None, state, x, y, np.ones(len(x)), jax.random.key(seed))[0]
+    return em_step(plan, knobs, None, state, x, y, np.ones(len(x)), *shuffled(seed, len(x)))[0]
 
 
 def assert_same(a: State, b: State) -> None:
@@ -49,9 +55,9 @@ def test_vmap_over_seeds_is_the_loop() -> None:
     plan, knobs = plan_of(NETWORK, SETTINGS), knobs_of(SETTINGS, 0, float(ROWS))
     states = [start(seed) for seed in range(3)]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states)
-    keys = jax.vmap(jax.random.key)(jnp.arange(3))
+    orders = [np.stack(parts) for parts in zip(*(shuffled(seed, ROWS) for seed in range(3)), strict=True)]
     rows = jnp.asarray(x), jnp.asarray(y), jnp.ones(ROWS)
-    many = jax.vmap(lambda s, k: em_iteration(plan, knobs, None, s, *rows, k)[0])(stacked, keys)
+    many = jax.vmap(lambda s, *order: em_iteration(plan, knobs, None, s, *rows, *order)[0])(stacked, *orders)
     for seed in range(3):
         assert_same(jax.tree.map(lambda leaf, i=seed: leaf[i], many), epoch(states[seed], x, y, seed))
 

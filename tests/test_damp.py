@@ -12,7 +12,7 @@ from tdamp.factors.linear import Score, as_message
 
 
 def random_update(pull: float, seed: int = 0, strength: float = 1.0) -> tuple[Moments, Score]:
-    """A prior, and a message whose pull on the mean is `pull` times a calibrated one, as a score at the prior's mean."""
+    """A prior, and a message that pulls at its mean `pull` times as much as a calibrated one, as a score."""
     rng = np.random.default_rng(seed)
     shape = (6, 4)
     prior = Moments(jnp.asarray(rng.normal(size=shape)), jnp.asarray(1 / (0.5 + rng.exponential(size=shape))))

@@ -108,21 +108,11 @@ def minibatch_step(
     )
 
 
-def shuffle(key: Array, rows: int, n_here: Array | int, batch_size: int) -> tuple[Array, Array]:
-    """A random order of the first `n_here` rows in minibatches, (steps, size), and which places hold a row."""
-    size = min(batch_size, rows)
-    steps = -(-rows // size)
-    present = jnp.arange(steps * size) < n_here
-    order = jnp.argsort(jnp.where(present[:rows], jax.random.uniform(key, (rows,)), 2.0))
-    order = jnp.concatenate([order, jnp.zeros(steps * size - rows, order.dtype)])
-    return order.reshape(steps, size), present.reshape(steps, size)
-
-
 def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
     order: Array, present: Array,
 ) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
-    """Minibatch after minibatch in the given order, as one scan. Places without a row do nothing."""
+    """Minibatch after minibatch in the given order (feed.shuffle), as one scan. Places without a row do nothing."""
 
     def step(state: State, batch: tuple[Array, Array]) -> tuple[State, tuple[mstep.NoiseStats, Info]]:
         index, here = batch
@@ -152,10 +142,10 @@ def m_step(plan: Plan, group_of: Array | None, state: State, stats: mstep.NoiseS
 
 
 def em_iteration(
-    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array, key: Array
-) -> tuple[State, Info]:
-    """One turn of Algorithm 1's outer loop on data held in memory. Pure: jit it, vmap it over states and keys."""
-    order, present = shuffle(key, x.shape[0], x.shape[0], plan.batch_size)
+    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
+    order: Array, present: Array,
+) -> tuple[State, Info]:  # fmt: skip
+    """One turn of Algorithm 1's outer loop on data held in memory. Pure: jit it, vmap it over states and orders."""
     state, stats, info = e_step(plan, knobs, group_of, state, x, y, weight, order, present)
     state, noise_clips = m_step(plan, group_of, state, stats)
     return state, info._replace(noise_clips=info.noise_clips + noise_clips)

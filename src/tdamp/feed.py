@@ -1,10 +1,9 @@
-"""The data on their way to the device: chosen columns, padded rows, chunk by chunk."""
+"""The data on their way to the device: chosen columns, padded rows, chunk by chunk, in a random order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -32,13 +31,13 @@ class Feed:
         """Chunks in an epoch."""
         return -(-len(self.data.x) // self.size)
 
-    def chunks(self, key: Array) -> Iterator[Chunk]:
+    def chunks(self, rng: np.random.Generator) -> Iterator[Chunk]:
         """x, y, weight and the number of real rows of each chunk, in random order."""
         if self.resident is not None:
             yield self.resident
             return
         starts = range(0, len(self.data.x), self.size)
-        for i in np.asarray(jax.random.permutation(key, len(starts))):
+        for i in rng.permutation(len(starts)):
             yield self._put(slice(starts[i], starts[i] + self.size))
 
     def _put(self, rows: slice) -> Chunk:
@@ -52,3 +51,13 @@ class Feed:
         if size > n:
             x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
         return jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight), n
+
+
+def shuffle(rng: np.random.Generator, rows: int, n_here: int, batch_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """A random order of the first `n_here` rows in minibatches, (steps, size), and which places hold a row."""
+    size = min(batch_size, rows)
+    steps = -(-rows // size)
+    order = np.zeros(steps * size, np.int32)
+    order[:n_here] = rng.permutation(n_here)
+    present = np.arange(steps * size) < n_here
+    return order.reshape(steps, size), present.reshape(steps, size)

@@ -15,9 +15,9 @@ import numpy as np
 from jax import Array
 
 from . import compact, prune
-from .algorithm import Info, e_step, knobs_of, m_step, plan_of, shuffle
+from .algorithm import Info, e_step, knobs_of, m_step, plan_of
 from .checks import Data, check_data, check_groups
-from .feed import Feed
+from .feed import Feed, shuffle
 from .mstep import NOISE_RANGE
 from .network import Network
 from .outcome import Outcome
@@ -25,7 +25,6 @@ from .settings import Settings, check_network
 from .state import State, evidence, init, is_finite, question, remove
 
 _e_step = partial(jax.jit, static_argnums=0)(e_step)
-_shuffle = partial(jax.jit, static_argnums=(1, 3))(shuffle)
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
 
 
@@ -81,6 +80,8 @@ def fit(
     """
     settings = settings or Settings()
     check_network(network)
+    if seed < 0:
+        raise ValueError(f"seed={seed}: expected a whole number of at least 0")
     data = check_data(network, x, y, sample_weight)
     ids = check_groups(groups, network.widths[0])
     if ids is not None and settings.prior == "burst":
@@ -94,8 +95,8 @@ class _Run:
 
     def __init__(self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int) -> None:
         self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
-        start_key, self.key = jax.random.split(jax.random.key(seed))
-        self.state = init(network, settings, start_key, data.x, data.y, data.weight)
+        self.seed = seed
+        self.state = init(network, settings, jax.random.key(seed), data.x, data.y, data.weight)
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         self.feed = Feed(data, self.kept[0], settings.chunk_rows)
         self.history: list[dict[str, Any]] = []
@@ -123,10 +124,10 @@ class _Run:
         """`algorithm.em_iteration` on data that may come in chunks."""
         plan = plan_of(self.network, self.settings)
         knobs = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
-        key = jax.random.fold_in(self.key, epoch)
+        rng = np.random.default_rng((self.seed, epoch))
         parts = []
-        for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(key)):
-            order, present = _shuffle(jax.random.fold_in(key, i), len(x), n_here, plan.batch_size)
+        for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(rng)):
+            order, present = shuffle(rng, len(x), n_here, plan.batch_size)
             for j, (some, there) in enumerate(_segments(order, present, SEGMENTS if self.settings.prunes else 1)):
                 self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, x, y, weight, some, there)
                 parts.append(sums)
@@ -201,11 +202,11 @@ class _Run:
         return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome)
 
 
-def _segments(order: Array, present: Array, count: int) -> Iterator[tuple[Array, Array]]:
+def _segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """An epoch's minibatches in `count` parts of one length; the last is filled up with places that hold no row."""
     length = -(-len(order) // count)
     fill = ((0, count * length - len(order)), (0, 0))
-    order, present = jnp.pad(order, fill), jnp.pad(present, fill)
+    order, present = np.pad(order, fill), np.pad(present, fill)
     for i in range(count):
         yield order[i * length : (i + 1) * length], present[i * length : (i + 1) * length]
 

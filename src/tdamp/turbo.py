@@ -1,7 +1,8 @@
 """Module B: the exchange between the network and the sparse priors.
 
-A layer's slab holds its prior; Module A's messages `w_ext`, `b_ext` tilt it, and the posterior log-odds of a group are an offset plus the slab's evidence (factors/group_spike_slab). The marginals
-given back to Module A are therefore the exact group posterior, messages of the other weights included.
+A layer's slab holds its prior; Module A's messages `w_ext`, `b_ext` tilt it, and the posterior log-odds of a group
+are an offset plus the slab's evidence (factors/group_spike_slab). The marginals given back to Module A are therefore
+the exact group posterior, messages of the other weights included.
 Paper: eq. (B->A), (Wlnpost); errata E1, E2, E7. Oracle: enumeration.
 """
 

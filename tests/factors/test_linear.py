@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracles import loops
-from tdamp.beliefs import Message, Moments, tilt
+from tdamp.beliefs import Moments, tilt
 from tdamp.factors import gaussian_output, linear
 from tdamp.factors.linear import Score
 
