@@ -47,7 +47,7 @@ def problem(network: Network) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def start(network: Network, settings: Settings, x: np.ndarray, y: np.ndarray, group_of: jax.Array | None) -> State:
     """A first state whose groups, if it has any, are in doubt."""
-    state = init(network, settings, jax.random.key(1), x, y)
+    state = init(network, settings, np.random.default_rng(1), x, y)
     return state if settings.prior == "gaussian" else question(state, 0.3, group_of, from_here=True)
 
 

@@ -27,7 +27,7 @@ def pruned(network: Network, seed: int) -> tuple[State, list[np.ndarray], np.nda
     """A state after an epoch of training with units switched off, which units remain, and data."""
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(ROWS, 9)), rng.normal(size=(ROWS, 2))
-    state = init(network, SETTINGS, jax.random.key(seed), x, y)
+    state = init(network, SETTINGS, np.random.default_rng(seed), x, y)
     state = jax.tree.map(lambda a: a * np.exp(0.1 * rng.normal(size=a.shape)) if a.dtype.kind == "f" else a, state)
     active = [np.arange(n) < k for n, k in zip(network.widths[:-1], REMAIN, strict=False)]
     active = [rng.permutation(mask) for mask in active]
@@ -94,9 +94,9 @@ def test_padding_adds_no_evidence_to_a_group() -> None:
 
 
 def test_when_compiling_pays() -> None:
-    """enumeration: at the end any saving pays, before it only a third of the work."""
-    network = Network((64, 64, 2))
-    some, most = ([np.arange(64) < n, np.arange(64) < n] for n in (56, 32))
-    assert compact.pays(network, some, done=True) and not compact.pays(network, some, done=False)
-    assert compact.pays(network, most, done=False)
-    assert not compact.pays(network, [np.arange(64) < 60] * 2, done=True)  # padded to 64 again
+    """enumeration: when the work has fallen to a sixth, padding included, and enough rows are still to come."""
+    network, plenty = Network((64, 64, 2)), 1e9
+    some, most, padded = ([np.arange(64) < n, np.arange(64) < n] for n in (32, 24, 25))  # 25 are padded to 32
+    assert compact.pays(network, most, plenty)
+    assert not compact.pays(network, some, plenty) and not compact.pays(network, padded, plenty)
+    assert not compact.pays(network, most, 1e6)  # saves 4 x 1e6 x 3600 multiply-adds

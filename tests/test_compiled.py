@@ -33,7 +33,7 @@ def shuffled(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def start(seed: int) -> State:
     """A first state."""
-    return init(NETWORK, SETTINGS, jax.random.key(seed), *data())
+    return init(NETWORK, SETTINGS, np.random.default_rng(seed), *data())
 
 
 def epoch(state: State, x: np.ndarray, y: np.ndarray, seed: int = 0) -> State:

@@ -24,7 +24,7 @@ def random_state(network: Network, seed: int = 0) -> tuple[State, np.ndarray]:
     """A state with random centres and moments of the order of a trained one, and four rows of data."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(50, network.widths[0]))
-    state = init(network, Settings(), jax.random.key(seed), x, rng.normal(size=(50, network.widths[-1])))
+    state = init(network, Settings(), np.random.default_rng(seed), x, rng.normal(size=(50, network.widths[-1])))
     layers = []
     for layer in state.layers:
         n_in, n_out = layer.weight.var.shape

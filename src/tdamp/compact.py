@@ -6,6 +6,7 @@ carry no message, so that neighbouring sizes share one compilation. Oracle: the 
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 
 from .beliefs import Moments
@@ -15,16 +16,20 @@ from .turbo import Layer
 
 BUCKET = 8
 """During training widths are padded to a multiple of this."""
-WORTH = 3
-"""In mid-pruning the arrays shrink when the multiply-adds have fallen by this factor: a compilation costs seconds."""
+WORTH = 6
+"""The arrays shrink when the multiply-adds have fallen by this factor: small kernels cost their overhead anyway."""
+COMPILATION = 1e11
+"""Multiply-adds that take about as long as compiling for new shapes."""
+PRODUCTS = 4
+"""Matrix products of a layer's weights with a batch, at least."""
 
 
-def pays(network: Network, active: list[np.ndarray], done: bool) -> bool:
-    """Whether compiling for smaller arrays pays: when most of the work is gone, and once when pruning is done."""
+def pays(network: Network, active: list[np.ndarray], rows_left: float) -> bool:
+    """Whether smaller arrays save more than their compilation costs, with so many rows still to train on."""
     widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
     padded = (*(min(-(-n // BUCKET) * BUCKET, full) for n, full in zip(widths, network.widths, strict=True)),)
     work, now = n_multiply_adds(padded), n_multiply_adds(network.widths)
-    return work < now if done else work * WORTH <= now
+    return work * WORTH <= now and PRODUCTS * rows_left * (now - work) > COMPILATION
 
 
 def take(
@@ -37,7 +42,7 @@ def take(
     """
     index = [_pad(np.flatnonzero(mask), bucket, len(mask)) for mask in active]
     columns = [*index[1:], np.arange(network.widths[-1])]
-    layers = tuple(_take_layer(*parts) for parts in zip(state.layers, index, columns, strict=True))
+    layers = tuple(_take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
     real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
     widths = (*(len(i) for i in index), network.widths[-1])
     return remove(state._replace(layers=layers), real), Network(widths, network.task, network.activation), index

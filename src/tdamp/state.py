@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -29,7 +30,12 @@ class State(NamedTuple):
 
 
 def init(
-    network: Network, settings: Settings, key: Array, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
+    network: Network,
+    settings: Settings,
+    rng: np.random.Generator,
+    x: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
 ) -> State:
     """Random means and a flat-as-it-may-be posterior, scaled to the data.
 
@@ -49,42 +55,45 @@ def init(
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
+    put = partial(jnp.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
-        key, sub = jax.random.split(key)
         last = l == network.n_layers - 1
         out_var = float(y_var.mean()) if last and regression else 1.0
         base_var = out_var / (x_power if l == 0 else n_in)
         spread = 2 * settings.init_scale**2 * base_var
         doubt = settings.init_noise / network.n_layers
-        mean = jnp.sqrt(jnp.asarray(spread, dtype)) * jax.random.normal(sub, (n_in, n_out), dtype)
-        bias_mean, bias_var = jnp.zeros(n_out, dtype), out_var
+        mean = np.sqrt(spread) * rng.standard_normal((n_in, n_out))
+        bias_mean, bias_var = np.zeros(n_out), out_var
         if last and regression:
-            bias_mean, bias_var = jnp.asarray(y_mean, dtype), float(np.square(y_mean).mean() + y_var.mean())
+            bias_mean, bias_var = y_mean, float(np.square(y_mean).mean() + y_var.mean())
         layers.append(
             Layer(
-                weight=Moments(mean, jnp.full((n_in, n_out), doubt * spread, dtype)),
-                bias=Moments(bias_mean, jnp.full(n_out, doubt * out_var, dtype)),
-                centre=jnp.asarray(x_mean if l == 0 else np.zeros(n_in), dtype),
-                offset=jnp.full(n_in, jnp.inf, dtype),
-                bias_offset=jnp.full(n_out, jnp.inf, dtype),
-                base_var=jnp.asarray(base_var, dtype),
-                bias_base_var=jnp.asarray(bias_var, dtype),
-                chain=burst.stationary(jnp.asarray(settings.init_active_prob, dtype)),
-                active_prob=jnp.ones(n_in, dtype),
+                weight=Moments(put(mean), put(np.full((n_in, n_out), doubt * spread))),
+                bias=Moments(put(bias_mean), put(np.full(n_out, doubt * out_var))),
+                centre=put(x_mean if l == 0 else np.zeros(n_in)),
+                offset=put(np.full(n_in, np.inf)),
+                bias_offset=put(np.full(n_out, np.inf)),
+                base_var=put(base_var),
+                bias_base_var=put(bias_var),
+                chain=burst.Chain(*map(put, burst.stationary(settings.init_active_prob))),
+                active_prob=put(np.ones(n_in)),
                 sure=jnp.asarray(True),
             )
         )
-    scale = jnp.asarray(y_var, dtype)
-    return State(tuple(layers), settings.noise_init * scale, scale, tuple(layer.base_var for layer in layers))
+    return State(tuple(layers), put(settings.noise_init * y_var), put(y_var), tuple(l.base_var for l in layers))
 
 
 def evidence(state: State, group_of: Array | None) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
     return [
-        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf))
+        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None, _present(layer)))
         for l, layer in enumerate(state.layers)
     ]
+
+
+def _present(layer: Layer) -> np.ndarray:
+    return np.asarray(layer.offset) > -np.inf
 
 
 _evidence = jax.jit(group_spike_slab.evidence)
@@ -101,8 +110,7 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
         offset: Array | float = prior_logit
         bias_offset: Array | float = prior_logit
         if from_here:
-            here = layer.offset > -jnp.inf
-            offset = offset - _evidence(layer.weight, layer.base_var, group_of if l == 0 else None, here)
+            offset = offset - _evidence(layer.weight, layer.base_var, group_of if l == 0 else None, _present(layer))
             bias_offset = bias_offset - spike_slab.evidence(layer.bias, layer.bias_base_var)
         gone = layer.offset == -jnp.inf
         layers.append(
@@ -116,33 +124,31 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
 
 
 def remove(state: State, active: list[np.ndarray]) -> State:
-    """Switch off for good every unit that is not `active` (a mask for each layer's inputs).
+    """Switch off for good every unit that is not `active` (a mask for each layer's inputs). On the host: no compiling.
 
     Its outgoing weights are then known to be zero; its own weights and bias return to the base prior, and as nothing
     depends on them they receive no message.
     """
     layers = []
-    for l, (layer, mask) in enumerate(zip(state.layers, active, strict=True)):
+    for l, (layer, mask) in enumerate(zip(jax.device_get(state.layers), active, strict=True)):
         here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.var.shape, bool)
         weight = _keep_or(layer.weight, here, layer.base_var)
         layers.append(
             layer._replace(
                 weight=_keep_or(weight, mask[:, None], 0),
                 bias=_keep_or(layer.bias, here, layer.bias_base_var),
-                offset=jnp.where(mask, layer.offset, -jnp.inf),
-                active_prob=jnp.where(mask, layer.active_prob, 0),
+                offset=jnp.asarray(np.where(mask, layer.offset, -np.inf)),
+                active_prob=jnp.asarray(np.where(mask, layer.active_prob, 0)),
             )
         )
     return state._replace(layers=tuple(layers))
 
 
 def _keep_or(belief: Moments, mask: np.ndarray, var: Array | float) -> Moments:
-    return Moments(jnp.where(mask, belief.mean, 0), jnp.where(mask, belief.var, var))
+    return Moments(jnp.asarray(np.where(mask, belief.mean, 0)), jnp.asarray(np.where(mask, belief.var, var)))
 
 
-@jax.jit
-def is_finite(state: State) -> Array:
+def is_finite(state: State) -> bool:
     """Whether every parameter of the posterior is a finite number (offsets may be infinite: that is their code)."""
     parts = [(layer.weight, layer.bias, layer.centre, layer.base_var, layer.active_prob) for layer in state.layers]
-    leaves = jax.tree.leaves((parts, state.noise_var))
-    return jnp.all(jnp.stack([jnp.isfinite(leaf).all() for leaf in leaves]))
+    return all(bool(np.isfinite(leaf).all()) for leaf in jax.tree.leaves(jax.device_get((parts, state.noise_var))))

@@ -96,7 +96,7 @@ class _Run:
     def __init__(self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int) -> None:
         self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
         self.seed = seed
-        self.state = init(network, settings, jax.random.key(seed), data.x, data.y, data.weight)
+        self.state = init(network, settings, np.random.default_rng(seed), data.x, data.y, data.weight)
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         self.feed = Feed(data, self.kept[0], settings.chunk_rows)
         self.history: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ class _Run:
                 parts.append(sums)
                 if self.settings.prunes and self.settings.pruning == "exact":
                     self._remove(epoch + (i + (j + 1) / SEGMENTS) / self.feed.n_chunks)
-        stats, info = jax.tree.map(lambda *terms: sum(terms), *parts)
+        stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(parts))
         self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
         return info._replace(noise_clips=info.noise_clips + noise_clips)
 
@@ -150,7 +150,7 @@ class _Run:
             self.state = remove(self.state, remaining)
             if acted:
                 self._question(from_here=True)
-        if compact.pays(self.network, _active(self.state), done=prune.progress(s, epochs_done) == 1):
+        if compact.pays(self.network, _active(self.state), len(self.data.x) * (s.max_epochs - epochs_done)):
             self._compact(_active(self.state), compact.BUCKET)
             self.feed = Feed(self.data, self.kept[0], s.chunk_rows)
 

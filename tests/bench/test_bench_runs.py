@@ -109,10 +109,10 @@ def test_epoch_summary_by_hand():
     assert all(verdict.met for verdict in epochs.verdicts(found))
 
 
-def test_compaction_compares_the_full_with_the_final_size():
-    """Identity: the first compilation is left out, the last removal's recompilation is not."""
+def test_compaction_compares_the_full_arrays_with_the_smaller_ones():
+    """Identity: the first compilation is left out, those of the smaller arrays are not."""
     found = compaction.compare([9.0, 1.0, 1.0, 2.0, 0.4, 0.2], [10, 10, 10, 5, 2, 2])
-    assert found["ratio"] == pytest.approx(0.3) and found["shrinking_ratio"] == pytest.approx(2.6 / 3)
+    assert found["ratio"] == pytest.approx(2.6 / 3) and found["steady"] == pytest.approx(0.4)
     assert np.isnan(compaction.compare([1.0, 1.0], [10, 10])["ratio"])
 
 
@@ -150,7 +150,8 @@ def test_speed_tables_show_every_part(console):
     parts = {
         "epoch": epoch | {"verdicts": [verdict.to_dict() for verdict in epochs.verdicts(epoch)]},
         "width": {"by_hidden": {"64": epoch}, "verdicts": []},
-        "compaction": compaction.compare([9.0, 1.0, 0.2], [10, 10, 2]) | {"keep": 0.2, "verdicts": []},
+        "compaction": compaction.compare([9.0, 1.0, 0.2], [10, 10, 2])
+        | {"units_during": [10, 10, 2], "keep": 0.2, "verdicts": []},
         "compile": {"cases": [{"sweeps": 1, "layers": 2, "compile": 1.0, "steady": 0.1}], "verdicts": []},
         "memory": {"peak_bytes": 1e9, "state_over_weights": 2.0, "verdicts": []},
     }

@@ -7,11 +7,11 @@ Exact forward-backward in log domain. Oracle: enumeration of all supports.
 
 from __future__ import annotations
 
+from math import log, log1p
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 MAX_EVIDENCE = 1e4
@@ -87,8 +87,8 @@ def learn(counts: Array, pseudo_count: float = 1.0) -> Chain:
     return Chain(jnp.log(counts[0, 1]) - jnp.log(counts[0, 0]), jnp.log(counts[1, 0]) - jnp.log(counts[1, 1]))
 
 
-def stationary(active_prob: Array, mean_run: float = 4.0) -> Chain:
-    """The chain whose units are on with probability `active_prob`, in runs of mean length `mean_run`."""
+def stationary(active_prob: float, mean_run: float = 4.0) -> tuple[float, float]:
+    """The numbers of the chain whose units are on with this probability, in runs of mean length `mean_run`."""
     off = 1 / mean_run
-    on = jnp.clip(off * active_prob / jnp.maximum(1 - active_prob, 1e-3), 1e-3, 1 - 1e-3)
-    return Chain(jnp.log(on) - jnp.log1p(-on), jnp.full_like(on, float(np.log(off) - np.log1p(-off))))
+    on = min(max(off * active_prob / max(1 - active_prob, 1e-3), 1e-3), 1 - 1e-3)
+    return log(on) - log1p(-on), log(off) - log1p(-off)

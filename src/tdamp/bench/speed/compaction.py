@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ...algorithm import Settings
+from ...network import n_multiply_adds
 from .. import ours
 from ..problems import Problem
 from ..progress import Tick, silent
@@ -22,36 +23,38 @@ def measure(
     """Run a pruned training from an empty compilation cache."""
     jax.clear_caches()
     seconds: list[float] = []
-    units: list[int] = []
+    units: list[int] = [sum(widths[:-1])]
+    work: list[int] = [n_multiply_adds(widths)]
 
     def on_epoch(epoch: int, model: ours.Ours, taken: float) -> None:
         seconds.append(taken)
         units.append(model.n_units)
+        work.append(n_multiply_adds(model.widths))
         tick(f"pruning, epoch {epoch}, {model.n_units} units")
 
     ours.train(problem, widths, replace(settings, max_epochs=epochs), 0, on_epoch)
-    return compare(seconds, [sum(widths[:-1]), *units[:-1]]) | {"units_after": units, "settings": str(settings)}
+    during = {"units_during": units[:-1], "units_after": units[1:], "settings": str(settings)}
+    return compare(seconds, work[:-1]) | during
 
 
-def compare(seconds: Sequence[float], units: Sequence[int]) -> dict[str, Any]:
-    """An epoch before and after compaction; `units[e]` is how many there were while epoch e ran.
+def compare(seconds: Sequence[float], work: Sequence[int]) -> dict[str, Any]:
+    """An epoch before and after compaction; `work[e]` are the multiply-adds of the arrays that epoch e ran on.
 
-    Before: the median epoch of the full network, without the very first, which compiles (a median, because the
-    last one also pays for the removal). After: the mean from the first epoch at the final size on, which compiles
-    it. `shrinking_ratio` takes the mean of every epoch since the first removal instead.
+    Before: the median epoch on the full arrays, without the very first, which compiles. After: the mean of all
+    epochs since the arrays first shrank, every compilation included. `steady` is the last five's median over before.
     """
-    taken, size = np.asarray(seconds), np.asarray(units)
+    taken, size = np.asarray(seconds), np.asarray(work)
     full = np.flatnonzero(size == size[0])
     before = float(np.median(taken[full[1:]] if len(full) > 1 else taken[:1]))
-    nan = float("nan")
-    small, final = taken[size < size[0]], taken[(size == size[-1]) & (size < size[0])]
+    small = taken[size < size[0]]
+    after, last = (float(small.mean()), float(np.median(small[-5:]))) if len(small) else (float("nan"),) * 2
     return {
         "seconds": list(seconds),
-        "units_during": [int(n) for n in units],
+        "work_during": [int(n) for n in work],
         "before": before,
-        "after": float(final.mean()) if len(final) else nan,
-        "ratio": float(final.mean() / before) if len(final) else nan,
-        "shrinking_ratio": float(small.mean() / before) if len(small) else nan,
+        "after": after,
+        "ratio": after / before,
+        "steady": last / before,
         "total": float(taken.sum()),
     }
 

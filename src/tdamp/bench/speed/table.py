@@ -40,10 +40,10 @@ def show(console: Console, parts: dict[str, Any]) -> None:
             f"{shrink['before']:.3f}",
             f"{shrink['after']:.3f}",
             f"{shrink['ratio']:.2f}",
-            f"{shrink['shrinking_ratio']:.2f}",
+            f"{shrink['steady']:.2f}",
         ]
     ]
-    columns = ["", "full", "compacted", "ratio", "ratio since first removal"]
+    columns = ["", "full", "compacted", "ratio", "last epochs only"]
     console.print(grid("Compaction: seconds per epoch", columns, rows))
 
     rows = [
