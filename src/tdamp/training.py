@@ -100,6 +100,7 @@ class _Run:
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         self.feed = Feed(data, self.kept[0], settings.chunk_rows)
         self.history: list[dict[str, Any]] = []
+        self.share = 0.0  # of the way to the goal that has been gone
         if settings.prior != "gaussian" and settings.pruning == "paper":
             self._question(from_here=True)
 
@@ -157,7 +158,8 @@ class _Run:
     def _remove(self, epochs_done: float) -> None:
         """The exact rule, as far as its schedule has come."""
         s, share = self.settings, prune.progress(self.settings, epochs_done)
-        if share > 0:
+        if share > self.share:
+            self.share = share
             ids = None if self.ids is None else self.ids[self.kept[0]]
             found = evidence(self.state, self._group_of)
             masks = prune.exact(s, self.asked, _active(self.state), found, ids, share, self.ids)
