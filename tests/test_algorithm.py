@@ -94,7 +94,7 @@ def test_epoch_is_the_loop(case: str) -> None:
     clips = np.zeros(5, int)
     for epoch in range(2):
         order, present = shuffle(np.random.default_rng(epoch), ROWS, ROWS, settings.batch_size)
-        state, info = em_step(plan, knobs, group_of, state, x, y, weight, order, present)
+        state, info = em_step(plan, knobs, group_of, state, x - layers[0].centre, y, weight, order, present)
         order = order[present]
         batches = [(x[i], y[i], weight[i]) for i in (order[:4], order[4:8], order[8:])]
         rules = rules_of(network, settings, knobs)

@@ -66,7 +66,9 @@ def test_a_step_on_padded_arrays_is_the_step(trust: float) -> None:
         settings = Settings(batch_size=16, trust=trust)
         knobs = knobs_of(settings, 0, float(ROWS))
         plan = plan_of(network, settings)
-        done, info = em_step(plan, knobs, None, start, x[:, index[0]], y, np.ones(ROWS), *order)
+        done, info = em_step(
+            plan, knobs, None, start, x[:, index[0]] - start.layers[0].centre, y, np.ones(ROWS), *order
+        )
         assert (int(info.clips.restrained) > 0) == (trust < 1)
         ends[name] = compact.take(done, network, real, 1)[0]
     for name in ("padded", "masked"):

@@ -112,7 +112,10 @@ def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
     order: Array, present: Array,
 ) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
-    """Minibatch after minibatch in the given order (feed.shuffle), as one scan. Places without a row do nothing."""
+    """Minibatch after minibatch in the given order (feed.shuffle), as one scan. Places without a row do nothing.
+
+    The rows of `x` are centred: the first layer's centre has been taken off.
+    """
 
     def step(state: State, batch: tuple[Array, Array]) -> tuple[State, tuple[mstep.NoiseStats, Info]]:
         index, here = batch

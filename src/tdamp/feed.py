@@ -1,4 +1,4 @@
-"""The data on their way to the device: chosen columns, padded rows, chunk by chunk, in a random order."""
+"""The data on their way to the device: chosen columns, centred, padded rows, chunk by chunk, in a random order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Chunk = tuple[Array, Array, Array, int]
 
 
 class Feed:
-    """Rows of some columns. What fits one chunk is put on the device once and stays there."""
+    """Rows of some columns, `centre` (theirs) taken off. What fits one chunk is put on the device once and stays."""
 
-    def __init__(self, data: Data, columns: np.ndarray, chunk_rows: int | None) -> None:
-        self.data, self.columns = data, columns
+    def __init__(self, data: Data, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None) -> None:
+        self.data, self.columns, self.centre = data, columns, centre
         rows = len(data.x)
         self.size = min(chunk_rows or rows, rows)
         self.resident = self._put(slice(0, rows)) if self.size == rows else None
@@ -44,6 +44,7 @@ class Feed:
         x, y, weight = (a[rows] for a in self.data)
         if not np.array_equal(self.columns, np.arange(x.shape[1])):
             x = x[:, self.columns]
+        x = x - self.centre
         n = len(x)
         size = max(n, self.size) if self.size < len(self.data.x) else n
         if size <= SMALL:

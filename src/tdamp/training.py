@@ -98,7 +98,7 @@ class _Run:
         self.seed = seed
         self.state = init(network, settings, np.random.default_rng(seed), data.x, data.y, data.weight)
         self.kept = [np.arange(n) for n in network.widths[:-1]]
-        self.feed = Feed(data, self.kept[0], settings.chunk_rows)
+        self.feed = self._feed()
         self.history: list[dict[str, Any]] = []
         self.share = 0.0  # of the way to the goal that has been gone
         if settings.prior != "gaussian" and settings.pruning == "paper":
@@ -153,7 +153,7 @@ class _Run:
                 self._question(from_here=True)
         if compact.pays(self.network, _active(self.state), len(self.data.x) * (s.max_epochs - epochs_done)):
             self._compact(_active(self.state), compact.BUCKET)
-            self.feed = Feed(self.data, self.kept[0], s.chunk_rows)
+            self.feed = self._feed()
 
     def _remove(self, epochs_done: float) -> None:
         """The exact rule, as far as its schedule has come."""
@@ -164,6 +164,9 @@ class _Run:
             found = evidence(self.state, self._group_of)
             masks = prune.exact(s, self.asked, _active(self.state), found, ids, share, self.ids)
             self.state = remove(self.state, masks)
+
+    def _feed(self) -> Feed:
+        return Feed(self.data, self.kept[0], np.asarray(self.state.layers[0].centre), self.settings.chunk_rows)
 
     def _compact(self, active: list[np.ndarray], bucket: int) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket)

@@ -32,7 +32,7 @@ class Layer(NamedTuple):
 
     weight: Moments  # (units, outputs), the slabs
     bias: Moments  # (outputs,)
-    centre: Array  # (units,), subtracted from the layer's input
+    centre: Array  # (units,), subtracted from the layer's input (data come centred, see feed.Feed)
     offset: Array  # (units,)
     bias_offset: Array  # (outputs,)
     base_var: Array  # (), slab variance of the base prior
