@@ -83,16 +83,17 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def restrain(scores: tuple[Array, ...], var: tuple[Array, ...], expected: Array) -> tuple[Array, Array]:
-    """The factor that holds a layer's step to what a calibrated message would make it, and whether it is below one.
+def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, Array]:
+    """Hold a layer's step to what a calibrated message would make it, and tell whether that acted.
 
-    A score's expected square is its precision (Bartlett's identity), here weighted with the parameters' variances and
-    summed over a layer's weights and biases. A batch whose rows pull together is counted row by row and overshoots
-    that by up to its size; then the scores (not the precisions) are scaled down, their squares to the `expected` ones.
+    A score's expected square is its precision (Bartlett's identity), here weighted with the prior's variance and summed
+    over a layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
+    the score (not the precision) is scaled down, its square to `trust` times the expected one.
     """
-    found = sum(jnp.sum(s * s * v) for s, v in zip(scores, var, strict=True))
+    found, expected = jnp.sum(said.score * said.score * prior.var), trust * jnp.sum(said.prec * prior.var)
     over = found > expected
-    return jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1)), over.astype(jnp.int32)
+    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1))
+    return Score(scale * said.score, said.prec), over.astype(jnp.int32)
 
 
 def about(prior: Moments, post: Moments, said: Score) -> Score:
@@ -162,17 +163,15 @@ def sweep(
         if last is not None:
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
         weighted = Score(*(row_weight[:, None] * s for s in score))
-        to_weight, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
-        w = about(layers[l].weight, weights[l], to_weight)
-        b = about(layers[l].bias, biases[l], linear.to_bias(weighted))
-        expected = trust * jnp.sum(weighted.prec * linear.direct_var(inputs[l], weights[l], biases[l]))
-        scale, held = restrain((w.score, b.score), (weights[l].var, biases[l].var), expected)
-        w_said.insert(0, Score(scale * w.score, w.prec))
-        b_said.insert(0, Score(scale * b.score, b.prec))
+        said, coupling = linear.to_weight(inputs[l], weights[l], weighted, last is None)
+        said, w_held = restrain(layers[l].weight, about(layers[l].weight, weights[l], said), trust)
+        w_said.insert(0, said)
+        said, b_held = restrain(layers[l].bias, about(layers[l].bias, biases[l], linear.to_bias(weighted)), trust)
+        b_said.insert(0, said)
         scores.insert(0, score)
         clips = clips._replace(
             self_coupling=clips.self_coupling + coupling,
-            restrained=clips.restrained + held,
+            restrained=clips.restrained + w_held + b_held,
         )
         if l > 0:
             message, coupling = linear.to_input(inputs[l], weights[l], score, last is None)

@@ -77,20 +77,17 @@ def spike_slab(shift: np.ndarray, prec: np.ndarray, prob: np.ndarray) -> tuple[n
     return prob * mean, prob * (var + mean**2) - (prob * mean) ** 2
 
 
-def held(priors: list[tuple], exts: list[tuple], var: list[np.ndarray], trust: float) -> list[tuple]:
-    """The trust region: the steps of a layer's means, not the precisions, are scaled down as a whole."""
+def held(shift: np.ndarray, prec: np.ndarray, ext: tuple, trust: float) -> tuple[np.ndarray, np.ndarray]:
+    """The trust region: the step of the mean, not the precision, is scaled down as a whole."""
     found = expected = 0.0
-    for (shift, prec), ext, v in zip(priors, exts, var, strict=True):
-        for index in np.ndindex(shift.shape):
-            score = ext[0][index] - ext[1][index] * shift[index] / prec[index]
-            found += score**2 * v[index]
-            expected += trust * ext[1][index] * v[index]
+    for index in np.ndindex(shift.shape):
+        score = ext[0][index] - ext[1][index] * shift[index] / prec[index]
+        found += score**2 / prec[index]
+        expected += trust * ext[1][index] / prec[index]
     scale = min(1.0, np.sqrt(expected / found)) if found > 0 else 1.0
-    results = []
-    for (shift, prec), ext in zip(priors, exts, strict=True):
-        start, full = shift / prec, (shift + ext[0]) / (prec + ext[1])
-        results.append(((start + scale * (full - start)) * (prec + ext[1]) - shift, ext[1]))
-    return results
+    start = shift / prec
+    full = (shift + ext[0]) / (prec + ext[1])
+    return (start + scale * (full - start)) * (prec + ext[1]) - shift, ext[1]
 
 
 def sweep(rules: Rules, layers: list[Layer], group_of: np.ndarray | None, x, y, weight, noise_var, last, damping):
@@ -136,9 +133,9 @@ def sweep(rules: Rules, layers: list[Layer], group_of: np.ndarray | None, x, y, 
         data_var = np.zeros_like(inputs[l][1]) if last is None else inputs[l][1]
         coupling_var = np.zeros_like(weights[l][1]) if last is None else weights[l][1]
         w_ext = loops.linear_to_weight(inputs[l][0], data_var, weights[l][0], w_s, w_v_s)
+        found.w_ext[l] = held(layer.w_shift, layer.w_prec, w_ext, rules.trust)
         b_ext = loops.linear_to_bias(biases[l][0], w_s, w_v_s)
-        priors = [(layer.w_shift, layer.w_prec), (layer.b_shift, layer.b_prec)]
-        found.w_ext[l], found.b_ext[l] = held(priors, [w_ext, b_ext], [weights[l][1], biases[l][1]], rules.trust)
+        found.b_ext[l] = held(layer.b_shift, layer.b_prec, b_ext, rules.trust)
         found.score[l] = (s, v_s)
         if l > 0:
             shift, prec = loops.linear_to_input(inputs[l][0], weights[l][0], coupling_var, s, v_s)

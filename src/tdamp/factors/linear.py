@@ -28,22 +28,18 @@ def as_message(said: Score, about: Moments) -> Message:
     return Message(said.score + about.mean * said.prec, said.prec)
 
 
-def direct_var(u: Moments, w: Moments, b: Moments) -> Array:
-    """The parameters' own part of z's variance. Summed with score_prec it is the sum over them of var prec."""
-    return (u.mean * u.mean) @ w.var + b.var
-
-
 def forward(u: Moments, w: Moments, b: Moments, previous_score: Array | None) -> Moments:
     """z_fwd, with the Onsager term of the last sweep's score (None on a minibatch's first sweep).
 
     `u.var` may be None for data: two of the four products vanish.
     """
     mean = u.mean @ w.mean + b.mean
-    var = plain = direct_var(u, w, b)
-    if u.var is not None and previous_score is None:
-        var = plain + u.var @ (w.mean * w.mean + w.var)
-    elif u.var is not None:
-        plain = plain + u.var @ (w.mean * w.mean)
+    if u.var is None:
+        var = plain = (u.mean * u.mean) @ w.var + b.var
+    elif previous_score is None:
+        return Moments(mean, (u.mean * u.mean + u.var) @ w.var + u.var @ (w.mean * w.mean) + b.var)
+    else:
+        plain = (u.mean * u.mean) @ w.var + u.var @ (w.mean * w.mean) + b.var
         var = plain + u.var @ w.var
     if previous_score is not None:
         mean = mean - previous_score * plain
