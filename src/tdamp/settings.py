@@ -33,8 +33,8 @@ class Settings:
         low, so that those that remain can take over, and data_weight begins anew after that.)
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
-    trust: a minibatch may move a layer's means by at most this many times what the law of total variance
-        expects of a calibrated update (damp.restrain).
+    trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
+        that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain).
     init_scale, init_noise: random means of init_scale times He's, and a variance that makes the noise-to-signal
         ratio of the untrained outputs init_noise, whatever the depth.
     """
