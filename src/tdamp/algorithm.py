@@ -112,19 +112,24 @@ def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
     order: Array, present: Array,
 ) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
-    """Minibatch after minibatch in the given order (feed.shuffle), as one scan. Places without a row do nothing.
+    """Minibatch after minibatch in the given order (feed.shuffle), as one loop; it ends where no rows are left.
 
-    The rows of `x` are centred: the first layer's centre has been taken off.
+    Places without a row do nothing. The rows of `x` are centred: the first layer's centre has been taken off. How
+    many minibatches there are is found at run time, so that tables of different lengths share a compilation.
     """
 
-    def step(state: State, batch: tuple[Array, Array]) -> tuple[State, tuple[mstep.NoiseStats, Info]]:
-        index, here = batch
+    def step(state: State, index: Array, here: Array) -> tuple[State, mstep.NoiseStats, Info]:
         row_weight = weight[index] * here.astype(weight.dtype)
-        state, stats, info = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
-        return state, (stats, info)
+        return minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
 
-    state, (stats, info) = jax.lax.scan(step, state, (order, present))
-    return state, *jax.tree.map(lambda a: a.sum(0), (stats, info))
+    def body(i: Array, done: tuple[State, mstep.NoiseStats, Info]) -> tuple[State, mstep.NoiseStats, Info]:
+        state, stats, info = done
+        state, *more = step(state, order[i], present[i])
+        return state, *jax.tree.map(jnp.add, (stats, info), tuple(more))
+
+    _, *like = jax.eval_shape(step, state, order[0], present[0])
+    nothing = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), tuple(like))
+    return jax.lax.fori_loop(0, jnp.sum(present.any(-1), dtype=jnp.int32), body, (state, *nothing))
 
 
 def m_step(plan: Plan, group_of: Array | None, state: State, stats: mstep.NoiseStats) -> tuple[State, Array]:
@@ -137,7 +142,8 @@ def m_step(plan: Plan, group_of: Array | None, state: State, stats: mstep.NoiseS
     for l, layer in enumerate(layers):
         groups = group_of if l == 0 else None
         if plan.learn_base_var:
-            layer = mstep.learn_base_var(layer, state.base_var_start[l])
+            heard = state.layers[l + 1].offset > -jnp.inf if l + 1 < len(layers) else None
+            layer = mstep.learn_base_var(layer, state.base_var_start[l], heard)
         if plan.prior == "burst":
             layer = mstep.learn_chain(layer, groups)
         layers[l] = turbo.look(layer, plan.prior, groups) if plan.prior != "gaussian" else layer

@@ -26,8 +26,7 @@ PRODUCTS = 4
 
 def pays(network: Network, active: list[np.ndarray], rows_left: float) -> bool:
     """Whether smaller arrays save more than their compilation costs, with so many rows still to train on."""
-    widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
-    padded = (*(min(-(-n // BUCKET) * BUCKET, full) for n, full in zip(widths, network.widths, strict=True)),)
+    padded = (*(-(-int(mask.sum()) // BUCKET) * BUCKET for mask in active), network.widths[-1])
     work, now = n_multiply_adds(padded), n_multiply_adds(network.widths)
     return work * WORTH <= now and PRODUCTS * rows_left * (now - work) > COMPILATION
 
@@ -40,7 +39,7 @@ def take(
     Also gives back the network's new shape and the old indices of its units: padded units repeat index 0, switched
     off.
     """
-    index = [_pad(np.flatnonzero(mask), bucket, len(mask)) for mask in active]
+    index = [_pad(np.flatnonzero(mask), bucket) for mask in active]
     columns = [*index[1:], np.arange(network.widths[-1])]
     layers = tuple(_take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
     real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
@@ -48,9 +47,8 @@ def take(
     return remove(state._replace(layers=layers), real), Network(widths, network.task, network.activation), index
 
 
-def _pad(index: np.ndarray, bucket: int, most: int) -> np.ndarray:
-    size = min(-(-len(index) // bucket) * bucket, most)
-    return np.concatenate([index, np.zeros(size - len(index), index.dtype)])
+def _pad(index: np.ndarray, bucket: int) -> np.ndarray:
+    return np.concatenate([index, np.zeros(-len(index) % bucket, index.dtype)])
 
 
 def _take_layer(layer: Layer, rows: np.ndarray, columns: np.ndarray) -> Layer:

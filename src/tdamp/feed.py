@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jax import Array
 
@@ -12,7 +12,7 @@ from .checks import Data
 
 ROW_BUCKET = 64
 SMALL = 4096
-"""Up to this many rows are padded to a multiple of ROW_BUCKET: neighbouring problems share one compilation."""
+"""Up to this many rows are padded to ROW_BUCKET times a power of two: neighbouring problems share one compilation."""
 
 Chunk = tuple[Array, Array, Array, int]
 
@@ -48,10 +48,15 @@ class Feed:
         n = len(x)
         size = max(n, self.size) if self.size < len(self.data.x) else n
         if size <= SMALL:
-            size = -(-size // ROW_BUCKET) * ROW_BUCKET
+            size = padded_rows(size)
         if size > n:
             x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
-        return jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight), n
+        return *jax.device_put((x, y, weight)), n
+
+
+def padded_rows(rows: int) -> int:
+    """ROW_BUCKET times the power of two that holds so many rows."""
+    return ROW_BUCKET * (1 << max(0, -(-rows // ROW_BUCKET) - 1).bit_length())
 
 
 def shuffle(rng: np.random.Generator, rows: int, n_here: int, batch_size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -98,11 +98,15 @@ BASE_VAR_RANGE = 0.01, 100.0
 """A learned base variance may leave its start by these factors at most: it can then neither collapse nor blow up."""
 
 
-def learn_base_var(layer: Layer, start: Array) -> Layer:
-    """EM for the base prior's variance: mean second moment of the layer's active weights, damped by half in log."""
+def learn_base_var(layer: Layer, start: Array, heard: Array | None = None) -> Layer:
+    """EM for the base prior's variance: mean second moment of the layer's active weights, damped by half in log.
+
+    `heard` tells which of the units that the weights lead to are still there; None means all.
+    """
     w_post = thin(layer.weight, layer.active_prob[:, None])
-    count = jnp.maximum(layer.active_prob.sum() * w_post.mean.shape[1], 1.0)
-    target = (w_post.var + w_post.mean**2).sum() / count
+    columns = jnp.ones_like(layer.bias.mean) if heard is None else heard.astype(w_post.mean.dtype)
+    count = jnp.maximum(layer.active_prob.sum() * columns.sum(), 1.0)
+    target = ((w_post.var + w_post.mean**2) @ columns).sum() / count
     new = jnp.sqrt(layer.base_var * jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start))
     return layer._replace(base_var=new)
 

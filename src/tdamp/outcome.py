@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 
 
@@ -24,3 +25,12 @@ class Outcome(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+class TrainingWarning(UserWarning):
+    """A training did not end as it should; the text says what to do."""
+
+    @classmethod
+    def tell(cls, outcome: Outcome) -> None:
+        """Warn the caller of `fit`."""
+        warnings.warn(str(outcome), cls, stacklevel=4)

@@ -35,6 +35,7 @@ class Settings:
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
         that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain).
+    patience: how many epochs may bring no better score of the `monitor`, if one is given to `fit`.
     init_scale, init_noise: random means of init_scale times He's, and a variance that makes the noise-to-signal
         ratio of the untrained outputs init_noise, whatever the depth.
     """
@@ -67,6 +68,7 @@ class Settings:
     init_scale: float = 0.7
     init_noise: float = 0.5
     chunk_rows: int | None = None
+    patience: int = 10
 
     def __post_init__(self) -> None:
         """Raise ValueError for a setting that cannot work."""
@@ -79,7 +81,7 @@ class Settings:
         ):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
-        for name in ("max_epochs", "batch_size", "sweeps"):
+        for name in ("max_epochs", "batch_size", "sweeps", "patience"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name}={value!r}: expected a whole number of at least 1")

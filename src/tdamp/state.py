@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,7 +55,7 @@ def init(
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
-    put = partial(jnp.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
+    put: Any = partial(np.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
         last = l == network.n_layers - 1
@@ -78,25 +78,24 @@ def init(
                 bias_base_var=put(bias_var),
                 chain=burst.Chain(*map(put, burst.stationary(settings.init_active_prob))),
                 active_prob=put(np.ones(n_in)),
-                sure=jnp.asarray(True),
+                sure=put(True, dtype=bool),
             )
         )
-    return State(tuple(layers), put(settings.noise_init * y_var), put(y_var), tuple(l.base_var for l in layers))
+    base_vars = tuple(layer.base_var for layer in layers)
+    return jax.device_put(State(tuple(layers), put(settings.noise_init * y_var), put(y_var), base_vars))
 
 
 def evidence(state: State, group_of: Array | None) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
+    return [np.asarray(found) for found in _evidence(state.layers, group_of)]
+
+
+@jax.jit
+def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
     return [
-        np.asarray(_evidence(layer.weight, layer.base_var, group_of if l == 0 else None, _present(layer)))
-        for l, layer in enumerate(state.layers)
+        group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
+        for l, layer in enumerate(layers)
     ]
-
-
-def _present(layer: Layer) -> np.ndarray:
-    return np.asarray(layer.offset) > -np.inf
-
-
-_evidence = jax.jit(group_spike_slab.evidence)
 
 
 def question(state: State, prior_logit: float, group_of: Array | None, from_here: bool) -> State:
@@ -105,22 +104,20 @@ def question(state: State, prior_logit: float, group_of: Array | None, from_here
     `from_here` counts only evidence to come: what the present posterior shows already (the random start included)
     is taken off. Otherwise all evidence against the base prior counts.
     """
+    shown = evidence(state, group_of) if from_here else None
     layers = []
-    for l, layer in enumerate(state.layers):
-        offset: Array | float = prior_logit
-        bias_offset: Array | float = prior_logit
-        if from_here:
-            offset = offset - _evidence(layer.weight, layer.base_var, group_of if l == 0 else None, _present(layer))
-            bias_offset = bias_offset - spike_slab.evidence(layer.bias, layer.bias_base_var)
-        gone = layer.offset == -jnp.inf
+    for l, layer in enumerate(jax.device_get(state.layers)):
+        bias_shown = np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var)) if from_here else 0.0
+        offset = np.where(layer.offset == -np.inf, -np.inf, prior_logit - (shown[l] if shown else 0.0))
+        bias_offset = np.broadcast_to(prior_logit - bias_shown, layer.bias_offset.shape)
         layers.append(
             layer._replace(
-                offset=jnp.where(gone, -jnp.inf, jnp.broadcast_to(offset, gone.shape)).astype(layer.offset.dtype),
-                bias_offset=jnp.broadcast_to(bias_offset, layer.bias_offset.shape).astype(layer.offset.dtype),
-                sure=jnp.asarray(False),
+                offset=offset.astype(layer.offset.dtype),
+                bias_offset=bias_offset.astype(layer.offset.dtype),
+                sure=np.asarray(False),
             )
         )
-    return state._replace(layers=tuple(layers))
+    return jax.device_put(state._replace(layers=tuple(layers)))
 
 
 def remove(state: State, active: list[np.ndarray]) -> State:
@@ -137,15 +134,15 @@ def remove(state: State, active: list[np.ndarray]) -> State:
             layer._replace(
                 weight=_keep_or(weight, mask[:, None], 0),
                 bias=_keep_or(layer.bias, here, layer.bias_base_var),
-                offset=jnp.asarray(np.where(mask, layer.offset, -np.inf)),
-                active_prob=jnp.asarray(np.where(mask, layer.active_prob, 0)),
+                offset=np.where(mask, layer.offset, -np.inf),
+                active_prob=np.where(mask, layer.active_prob, 0),
             )
         )
-    return state._replace(layers=tuple(layers))
+    return jax.device_put(state._replace(layers=tuple(layers)))
 
 
-def _keep_or(belief: Moments, mask: np.ndarray, var: Array | float) -> Moments:
-    return Moments(jnp.asarray(np.where(mask, belief.mean, 0)), jnp.asarray(np.where(mask, belief.var, var)))
+def _keep_or(belief: Any, mask: np.ndarray, var: Any) -> Any:
+    return Moments(np.where(mask, belief.mean, 0), np.where(mask, belief.var, var))
 
 
 def is_finite(state: State) -> bool:

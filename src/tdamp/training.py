@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import log
-from typing import Any
+from math import isfinite, log
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,10 +55,11 @@ class Fitted:
     @property
     def n_units(self) -> int:
         """Inputs and hidden units that remain."""
-        return sum(int(mask.sum()) for mask in _active(self.state))
+        return _n_active(self.state)
 
 
-Callback = Callable[[int, Fitted, dict[str, Any]], None]
+Callback = Callable[[int, Fitted, dict[str, Any]], Any]
+Monitor = Callable[[Fitted], float]
 
 
 def fit(
@@ -71,12 +72,17 @@ def fit(
     sample_weight: np.ndarray | None = None,
     groups: np.ndarray | None = None,
     callback: Callback | None = None,
+    monitor: Monitor | None = None,
+    start: Fitted | None = None,
 ) -> Fitted:
     """Train a network by Algorithm 1.
 
     `groups` gives each input a group id: inputs of one group stay or go together. `callback(epoch, fitted, record)` is
-    called after every epoch. Bad data raise ValueError; a training that goes wrong says so in `outcome` and still
-    returns a finite posterior.
+    called after every epoch and ends the training by giving back True. `monitor(fitted)` gives the score of an epoch,
+    such as the log score of rows held out: the best epoch's posterior is returned, and training ends when
+    `settings.patience` epochs brought nothing better (while units are being removed no epoch counts). `start` goes on
+    from a training of the same network, its epochs counted on: its posterior is the prior.
+    Bad data raise ValueError; a training that goes wrong says so in `outcome` and still returns a finite posterior.
     """
     settings = settings or Settings()
     check_network(network)
@@ -87,26 +93,45 @@ def fit(
     if ids is not None and settings.prior == "burst":
         raise ValueError('prior="burst" runs over single units: leave out groups, or use prior="group"')
     prune.check_goal(settings, network, ids)
-    return _Run(network, data, settings, ids, seed).train(callback)
+    return _Run(network, data, settings, ids, seed, start).train(callback, monitor)
+
+
+class _Best(NamedTuple):
+    """The epoch that the monitor liked best."""
+
+    score: float
+    epoch: int
+    state: State
+    network: Network
+    kept: list[np.ndarray]
 
 
 class _Run:
     """One training: the state, what remains of the network, and the data it is trained on."""
 
-    def __init__(self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int) -> None:
-        self.asked, self.network, self.data, self.settings, self.ids = network, network, data, settings, ids
-        self.seed = seed
-        self.state = init(network, settings, np.random.default_rng(seed), data.x, data.y, data.weight)
-        self.kept = [np.arange(n) for n in network.widths[:-1]]
-        self.feed = self._feed()
-        self.history: list[dict[str, Any]] = []
+    def __init__(
+        self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int, start: Fitted | None
+    ) -> None:
+        self.asked, self.data, self.settings, self.ids, self.seed = network, data, settings, ids, seed
         self.share = 0.0  # of the way to the goal that has been gone
-        if settings.prior != "gaussian" and settings.pruning == "paper":
+        self.network, self.history = network, []
+        self.kept = [np.arange(n) for n in network.widths[:-1]]
+        if start is None:
+            self.state = init(network, settings, np.random.default_rng(seed), data.x, data.y, data.weight)
+        else:
+            self.state, self.network, self.history = start.state, start.network, list(start.history)
+            self.kept = list(start.kept)
+        self.bucket = 1 if settings.prior == "burst" else compact.BUCKET  # a chain would feel units put at its end
+        self._compact(active_units(self.state), self.bucket)
+        self.feed = self._feed()
+        if start is None and settings.prior != "gaussian" and settings.pruning == "paper":
             self._question(from_here=True)
 
-    def train(self, callback: Callback | None) -> Fitted:
+    def train(self, callback: Callback | None, monitor: Monitor | None) -> Fitted:
         outcome = Outcome.OK
-        for epoch in range(self.settings.max_epochs):
+        first = len(self.history)
+        best: _Best | None = None
+        for epoch in range(first, first + self.settings.max_epochs):
             started, before = time.perf_counter(), self.state
             info = self._em_iteration(epoch)
             if not is_finite(self.state):
@@ -114,12 +139,28 @@ class _Run:
                 break
             self._control_sparsity(epoch + 1)
             self._record(epoch + 1, info, time.perf_counter() - started)
-            if callback is not None:
-                callback(epoch + 1, self._fitted(outcome), self.history[-1])
+            if monitor is not None:
+                score = float(monitor(self._fitted(outcome)))
+                self.history[-1]["held_out"] = score
+                if self._is_settled and (best is None or score > best.score or not isfinite(best.score)):
+                    best = _Best(score, epoch, self.state, self.network, self.kept)
+            if callback is not None and callback(epoch + 1, self._fitted(outcome), self.history[-1]) is True:
+                break
+            if best is not None and epoch - best.epoch >= self.settings.patience:
+                break
         if outcome is Outcome.OK:
             outcome = self._verdict()
-        self._compact(_active(self.state), bucket=1)
+        if best is not None:
+            self.state, self.network, self.kept = best.state, best.network, best.kept
+        self._compact(active_units(self.state), bucket=1)
         return self._fitted(outcome)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all units are gone that are to go."""
+        s = self.settings
+        goal = prune.goal_units(s, self.asked, self.ids)
+        return not s.prunes or self.share == 1 or (s.pruning == "paper" and _n_active(self.state) <= (goal or 0))
 
     def _em_iteration(self, epoch: int) -> Info:
         """`algorithm.em_iteration` on data that may come in chunks."""
@@ -136,7 +177,7 @@ class _Run:
                     self._remove(epoch + (i + (j + 1) / SEGMENTS) / self.feed.n_chunks)
         stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(parts))
         self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
-        return info._replace(noise_clips=info.noise_clips + noise_clips)
+        return info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Put units in question, remove the ones that go, and compact the arrays when it pays."""
@@ -147,12 +188,12 @@ class _Run:
             return
         if s.pruning == "paper":
             probs = [np.asarray(layer.active_prob) for layer in self.state.layers]
-            remaining, acted = prune.paper(s, self.asked, _active(self.state), probs)
+            remaining, acted = prune.paper(s, self.asked, active_units(self.state), probs)
             self.state = remove(self.state, remaining)
             if acted:
                 self._question(from_here=True)
-        if compact.pays(self.network, _active(self.state), len(self.data.x) * (s.max_epochs - epochs_done)):
-            self._compact(_active(self.state), compact.BUCKET)
+        if compact.pays(self.network, active_units(self.state), len(self.data.x) * (s.max_epochs - epochs_done)):
+            self._compact(active_units(self.state), self.bucket)
             self.feed = self._feed()
 
     def _remove(self, epochs_done: float) -> None:
@@ -162,7 +203,7 @@ class _Run:
             self.share = share
             ids = None if self.ids is None else self.ids[self.kept[0]]
             found = evidence(self.state, self._group_of)
-            masks = prune.exact(s, self.asked, _active(self.state), found, ids, share, self.ids)
+            masks = prune.exact(s, self.asked, active_units(self.state), found, ids, share, self.ids)
             self.state = remove(self.state, masks)
 
     def _feed(self) -> Feed:
@@ -182,7 +223,7 @@ class _Run:
         return None if self.ids is None else jnp.asarray(self.ids[self.kept[0]])
 
     def _record(self, epoch: int, info: Info, seconds: float) -> None:
-        active = [int(mask.sum()) for mask in _active(self.state)]
+        active = [int(mask.sum()) for mask in active_units(self.state)]
         self.history.append(
             {
                 "epoch": epoch,
@@ -200,8 +241,8 @@ class _Run:
         goal = prune.goal_units(self.settings, self.asked, self.ids)
         if self.settings.pruning == "paper" and goal is not None and sum(self.history[-1]["active_units"]) > goal:
             return Outcome.TARGET_NOT_REACHED
-        floor = self.state.noise_scale * NOISE_RANGE[0] * 1.01
-        return Outcome.NOISE_AT_FLOOR if bool((self.state.noise_var <= floor).any()) else Outcome.OK
+        noise_var, scale = np.asarray(self.state.noise_var), np.asarray(self.state.noise_scale)
+        return Outcome.NOISE_AT_FLOOR if (noise_var <= scale * NOISE_RANGE[0] * 1.01).any() else Outcome.OK
 
     def _fitted(self, outcome: Outcome) -> Fitted:
         return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome)
@@ -216,5 +257,10 @@ def _segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tu
         yield order[i * length : (i + 1) * length], present[i * length : (i + 1) * length]
 
 
-def _active(state: State) -> list[np.ndarray]:
+def _n_active(state: State) -> int:
+    return sum(int(mask.sum()) for mask in active_units(state))
+
+
+def active_units(state: State) -> list[np.ndarray]:
+    """Which units of each layer are there, those not removed."""
     return [np.asarray(layer.offset) > -np.inf for layer in state.layers]

@@ -1,30 +1,68 @@
-"""Where the data files are: a folder given, the one named by TDAMP_DATA, or `shared/data` beside the checkout."""
+"""Which folder holds a data set: one asked for, else `shared/data` beside the checkout, else the user's cache."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
+
+from .cache import cache_folder
+from .pinned import Contents, DataSet, Form
+from .wheels import members
 
 VARIABLE = "TDAMP_DATA"
 BESIDE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
+Folder = str | os.PathLike[str] | None
 
 
-class DataNotFound(FileNotFoundError):
-    """A data set is in none of the folders looked at; the message says where to put it."""
+class Place(NamedTuple):
+    """A folder with the files of one form in it, or with the wheel (`form` is None)."""
+
+    path: Path
+    form: Form | None
 
 
-def locate(name: str, files: tuple[str, ...], folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that holds `files` of the data set `name`, either itself or as its subfolder `name`.
-
-    A folder that was asked for, by argument or environment variable, is the only one looked at.
-    """
+def asked_folder(folder: Folder = None) -> Path | None:
+    """The argument, else $TDAMP_DATA, else None. A folder that was asked for is the only one looked at."""
     asked = folder if folder is not None else os.environ.get(VARIABLE)
-    root = Path(asked) if asked else BESIDE_CHECKOUT
-    for place in (root / name, root):
-        if all((place / file).is_file() for file in files):
-            return place
-    where = f"in {asked!s}" if asked else "in shared/data beside the checkout"
-    raise DataNotFound(
-        f"The data set {name!r} was not found {where}. Put its files ({', '.join(files)}) into a folder "
-        f"<data>/{name}/ and pass <data> as `folder`, or set the environment variable {VARIABLE} to <data>."
-    )
+    return Path(asked).expanduser() if asked else None
+
+
+def kept_folder() -> Path:
+    """Where fetched data are kept unless a folder was asked for."""
+    return cache_folder() / "data"
+
+
+def locate(data: DataSet, folder: Folder = None) -> Place | None:
+    """Where the data set is, by the names of its files alone, or None."""
+    asked = asked_folder(folder)
+    if asked is not None:
+        return find(data, asked)
+    return find(data, BESIDE_CHECKOUT) or find(data, kept_folder())
+
+
+def may_replace(place: Place, folder: Folder = None) -> bool:
+    """Only the cache is ours: a broken file there is fetched again, one in a person's folder is theirs to remove."""
+    return asked_folder(folder) is None and place.path.is_relative_to(kept_folder())
+
+
+def find(data: DataSet, root: Path) -> Place | None:
+    """Where below `root` the data set is: in the subfolder of its name or in `root` itself, as files or as a wheel."""
+    for path in (root / data.name, root):
+        for form in data.forms:
+            if all((path / file.name).is_file() for file in form):
+                return Place(path, form)
+        if (path / data.wheel.file).is_file():
+            return Place(path, None)
+    return None
+
+
+def read(data: DataSet, place: Place, verify: bool = True) -> Contents:
+    """The content of every file of the data set, checked."""
+    if place.form is None:
+        return members(place.path / data.wheel.file, data.members, verify)
+    found: Contents = {}
+    for file in place.form:
+        content = file.unpack((place.path / file.name).read_bytes())
+        found[file.name] = file.check(content, str(place.path)) if verify else content
+    return found

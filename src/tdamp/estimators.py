@@ -1,0 +1,276 @@
+"""TDAMPRegressor and TDAMPClassifier: the scikit-learn face of Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from . import blocks
+from .learner import Learner, identity_scales, scales_of
+from .training import Fitted
+
+
+class Distribution(NamedTuple):
+    """A predictive distribution in the units of y: `mean`, and the parts of its standard deviation."""
+
+    mean: np.ndarray
+    epistemic_std: np.ndarray  # from not knowing the weights: shrinks with data
+    aleatoric_std: np.ndarray  # from the noise: does not
+
+    @property
+    def std(self) -> np.ndarray:
+        """Of a new observation."""
+        return np.hypot(self.epistemic_std, self.aleatoric_std)
+
+    def to_frame(self, outputs: Sequence[str] = ("",)) -> pd.DataFrame:
+        """A column for each part (and each output, if there are several)."""
+        columns = {}
+        for name, values in zip(self._fields, self, strict=True):
+            for i, output in enumerate(outputs):
+                columns[f"{output}_{name}" if output else name] = values[:, i] if values.ndim == 2 else values
+        return pd.DataFrame(columns)
+
+
+class TDAMPRegressor(RegressorMixin, Learner):
+    """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
+
+    A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
+    of exactly the size asked for. There is no learning rate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from tdamp import TDAMPRegressor
+    >>> X, y = make_friedman1(300, noise=0.5, random_state=0)
+    >>> model = TDAMPRegressor((32,), random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+    """
+
+    _task = "regression"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
+        """Train on rows of X with targets y, (rows,) or (rows, outputs)."""
+        self._fit(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
+        """Learn from more rows, each counted once: the posterior is the prior of the next call (streaming Bayes).
+
+        Scales are those of the first call.
+        """
+        self._partial_fit(X, y, sample_weight)
+        return self
+
+    @property
+    def noise_var_(self) -> np.ndarray:
+        """Noise variance of each output, in the units of y squared."""
+        return np.asarray(self._need_fitted().state.noise_var, np.float64) * self.y_scale_**2
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predictive mean; with `return_std` also the standard deviation of a new observation."""
+        found = self.predict_distribution(X)
+        return (found.mean, found.std) if return_std else found.mean
+
+    def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
+        """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame."""
+        z = blocks.moments(self._need_fitted(), self._new_rows(X))
+        found = Distribution(
+            z.mean.astype(np.float64) * self.y_scale_ + self.y_mean_,
+            np.sqrt(z.var.astype(np.float64)) * self.y_scale_,
+            np.broadcast_to(np.sqrt(self.noise_var_), z.mean.shape).copy(),
+        )
+        if self.single_output_:
+            found = Distribution(*(a[:, 0] for a in found))
+        names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]
+        return found.to_frame(names) if as_frame else found
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of a new observation, (rows, quantiles) or (rows, outputs, quantiles)."""
+        levels = np.asarray(quantiles, np.float64)
+        if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
+            raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
+        found = self.predict_distribution(X)
+        return found.mean[..., None] + found.std[..., None] * norm.ppf(levels)
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
+        """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage={coverage!r}: expected a number between 0 and 1, such as 0.95")
+        return self.predict_quantiles(X, (0.5 - coverage / 2, 0.5 + coverage / 2))
+
+    def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
+        found = self.predict_distribution(X)
+        y = np.asarray(y, np.float64).reshape(found.mean.shape)
+        scores = norm.logpdf(y, found.mean, found.std)
+        return float(np.average(scores if scores.ndim == 1 else scores.sum(1), weights=sample_weight))
+
+    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
+        single = y.ndim == 1
+        y = y.astype(np.float64).reshape(len(y), -1)
+        if first:
+            self.single_output_ = single
+            self.y_mean_, self.y_scale_ = scales_of(y, weight) if self.standardize else identity_scales(y.shape[1])
+        elif y.shape[1] != len(self.y_mean_):
+            raise ValueError(f"y has {y.shape[1]} outputs: the first fit had {len(self.y_mean_)}")
+        return ((y - self.y_mean_) / self.y_scale_).astype(np.float32)
+
+    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        z = blocks.moments(fitted, x)
+        return norm.logpdf(y, z.mean, np.sqrt(z.var + np.asarray(fitted.state.noise_var))).sum(1)
+
+    def _n_outputs(self) -> int:
+        return len(self.y_mean_)
+
+    def _y_scales(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.y_mean_, self.y_scale_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class TDAMPClassifier(ClassifierMixin, Learner):
+    """A Bayesian neural network for classification, trained by message passing (EM-TDAMP).
+
+    A fit gives the weights' posterior, class probabilities that know what the network does not know, the noise level,
+    and with `keep` a network of exactly the size asked for. There is no learning rate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tdamp import TDAMPClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TDAMPClassifier((16,), random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _task = "classification"
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (64, 64),
+        *,
+        activation: str = "relu",
+        prior: str = "group",
+        keep: float | int | Sequence[float] | None = None,
+        pruning: str = "exact",
+        groups: Any = None,
+        pasp: str = "anchored",
+        data_weight: Any = "auto",
+        noise_update: str = "em",
+        class_weight: Any = None,
+        sweeps: Any = "auto",
+        batch_size: Any = "auto",
+        max_epochs: Any = "auto",
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        standardize: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
+            pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
+            max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
+            patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
+            verbose=verbose, callbacks=callbacks,
+        )  # fmt: skip
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPClassifier:
+        """Train on rows of X with labels y; `class_weight` tells how much each class counts, relative to the others."""
+        if self.class_weight is not None:
+            check_classification_targets(y)
+            relative = compute_sample_weight(self.class_weight, y)
+            given = _check_sample_weight(sample_weight, np.empty((len(relative), 1)), dtype=np.float64)
+            sample_weight = given * relative / max(relative.mean(), np.finfo(np.float64).tiny)
+        self._fit(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
+        """Learn from more rows, each counted once: the posterior is the prior of the next call (streaming Bayes).
+
+        `classes` lists every class there will be; it is needed on the first call unless y has them all.
+        """
+        self._partial_fit(X, y, sample_weight, classes)
+        return self
+
+    @property
+    def noise_var_(self) -> float:
+        """Noise variance of the class scores."""
+        return float(self._need_fitted().state.noise_var)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log class probabilities, (rows, classes), in the order of `classes_`."""
+        return blocks.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, the uncertainty about the weights included."""
+        probs = np.exp(self.predict_log_proba(X))
+        return probs / probs.sum(1, keepdims=True)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        log_probs = self.predict_log_proba(X)
+        return self.classes_[log_probs.argmax(1)]
+
+    def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
+        """`Distribution` of the class scores, (rows, classes): how sure the network is of each, and the noise."""
+        z = blocks.moments(self._need_fitted(), self._new_rows(X))
+        noise = np.full(z.mean.shape, np.sqrt(0.5 * self.noise_var_))
+        found = Distribution(z.mean.astype(np.float64), np.sqrt(z.var.astype(np.float64)), noise)
+        return found.to_frame([str(c) for c in self.classes_]) if as_frame else found
+
+    def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean log probability of the true classes; higher is better."""
+        log_probs = self.predict_log_proba(X)
+        return float(np.average(log_probs[np.arange(len(log_probs)), self._codes(y)], weights=sample_weight))
+
+    def _codes(self, y: Any) -> np.ndarray:
+        y = column_or_1d(y)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the class {y[unknown][0]!r}, which training did not: it knew {list(self.classes_)}. "
+                "Give every class to partial_fit's first call (classes=...), or fit anew."
+            )
+        return np.searchsorted(self.classes_, y).astype(np.int32)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X, y, weight = super()._checked(X, y, sample_weight, reset)
+        check_classification_targets(y)
+        return X, column_or_1d(y, warn=True), weight
+
+    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
+        if first:
+            self.classes_ = np.unique(y if classes is None else np.asarray(classes))
+            if len(self.classes_) < 2:
+                raise ValueError(f"y has only one class, {self.classes_[0]!r}: a classifier needs at least two classes")
+        return self._codes(y)
+
+    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return blocks.log_probs(fitted, x)[np.arange(len(x)), y]
+
+    def _n_outputs(self) -> int:
+        return len(self.classes_)
+
+
+for _estimator in (TDAMPRegressor, TDAMPClassifier):
+    _estimator.__doc__ = f"{_estimator.__doc__}\n    {(Learner.__doc__ or '').strip()}\n"

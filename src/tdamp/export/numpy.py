@@ -1,0 +1,68 @@
+"""One Python file that predicts with NumPy alone: predictor.py with the network written into it.
+
+Oracle: tdamp.predictive and tdamp.class_probs, to the rounding of the weights to float32.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..damp import MIN_VAR
+from ..factors.piecewise import ACTIVATIONS
+from ..predict import NODES
+from . import tails
+from .files import write_whole
+from .plain import Plain, PlainLayer, described
+
+EMPTY = 'json.loads("null")'
+"""The place in predictor.py where the network goes."""
+
+LINE = 100
+
+
+def to_numpy(plain: Plain, path: str | Path) -> None:
+    """Write a self-contained Python file with `predict(x)` and `predict_distribution(x)`.
+
+    Weights are embedded as float32, computation is in float64. Nothing but NumPy is needed to run it.
+    """
+    template = (files(__package__) / "predictor.py").read_text(encoding="utf-8")
+    head, found, rest = template.partition(EMPTY)
+    assert found, "predictor.py has no place for the network"
+    text = json.dumps(_model(plain), allow_nan=False)
+    lines = "".join(f"    {text[i : i + LINE]!r}\n" for i in range(0, len(text), LINE))
+    write_whole(path, f"{head}json.loads(\n{lines}){rest}".encode())
+
+
+def _model(plain: Plain) -> dict[str, Any]:
+    arrays = {f"layer{l}.{k}": v for l, layer in enumerate(plain.layers) for k, v in layer._asdict().items()}
+    exact = {name: getattr(plain, name) for name in ("x_mean", "x_scale", "y_mean", "y_scale", "noise_var")}
+    regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation]]
+    n_outputs = plain.network.widths[-1]
+    return {
+        **described(plain),
+        "classes": list(plain.classes if plain.classes is not None else range(n_outputs)),
+        "n_features": plain.n_features,
+        "n_layers": len(plain.layers),
+        "layer_names": PlainLayer._fields,
+        "regions": regions,  # JSON knows no infinity, and the outer bounds are not used
+        "min_var": MIN_VAR,
+        "n_nodes": NODES,
+        "furthest": tails.FURTHEST,
+        "tail_centre": tails.CENTRE,
+        "tail_series": tails.series(tails.DEGREE["float64"]),
+        "arrays": {k: _pack(v, "<f4") for k, v in arrays.items()} | {k: _pack(v, "<f8") for k, v in exact.items()},
+    }
+
+
+def _pack(values: np.ndarray, dtype: str) -> list[Any]:
+    with np.errstate(over="ignore"):  # the next line says it better
+        array = np.asarray(values).astype(dtype)
+    if not np.isfinite(array).all():
+        raise ValueError(f"a number of the network is not finite in {array.dtype}; rescale the data and fit again")
+    return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode("ascii")]

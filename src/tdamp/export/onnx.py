@@ -1,0 +1,106 @@
+"""The predictive distribution as an ONNX graph: posterior moments carried through the network.
+
+Oracle: tdamp.predictive and tdamp.class_probs, to 1e-4.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..damp import MIN_VAR
+from ..predict import NODES
+from .files import write_whole
+from .graph import Graph
+from .onnx_moments import activate
+from .plain import Plain, PlainLayer, described
+
+LOWEST_PROB = 1e-30
+"""Floor of a normal probability before its logarithm: float32 erf is rounding below 1e-7, and may be zero."""
+
+
+def to_onnx(plain: Plain, path: str | Path) -> None:
+    """Write the network as one ONNX file (opset 17, float32).
+
+    Input `x` (rows, n_features): the user's table, not scaled. Outputs of a regression: `mean`, `variance` of a new
+    observation and `epistemic_variance`, its part that comes from the weights, all (rows, outputs) in y's units. Of a
+    classification: `probabilities` (rows, classes); they take rows x classes^2 x 128 bytes while they are computed, so
+    give many classes few rows at a time. Labels and names are JSON in the model's metadata_props.
+    Values that float32 cannot tell apart (a time in seconds since 1970) must be shifted before the fit.
+    """
+    g = Graph()
+    mean, var = _output_moments(g, plain)
+    n_outputs = plain.network.widths[-1]
+    if plain.task == "classification":
+        outputs = {"probabilities": _class_probs(g, mean, var, float(plain.noise_var), n_outputs)}
+    else:
+        outputs = _in_units(g, plain, mean, var)
+    for name, tensor in outputs.items():
+        g.output(name, tensor)
+    data = g.model({"x": plain.n_features}, dict.fromkeys(outputs, n_outputs), described(plain))
+    write_whole(path, data)
+
+
+def _output_moments(g: Graph, plain: Plain) -> tuple[str, str]:
+    g.at = "input/"
+    columns = g.op("Gather", "x", g.constant("columns", plain.inputs), axis=1, name="read")
+    # the mean is subtracted in two steps, so that it has the digits of float64 however large it is
+    centre = plain.x_mean + plain.x_scale * plain.layers[0].centre.astype(np.float64)
+    high = centre.astype(np.float32)
+    shifted = g.op("Sub", g.op("Sub", columns, g.constant("mean", high)), g.constant("mean_rest", centre - high))
+    u_mean, u_var = g.op("Div", shifted, g.constant("scale", plain.x_scale), name="scaled"), None
+    for l, layer in enumerate(plain.layers):
+        g.at = f"layer{l + 1}/"
+        if l > 0 and layer.centre.any():
+            u_mean = g.op("Sub", u_mean, g.constant("centre", layer.centre), name="u_centred")
+        z_mean, z_var = _linear(g, layer, u_mean, u_var)
+        if l < len(plain.layers) - 1:
+            u_mean, u_var = activate(g, plain.activation, z_mean, z_var)
+    return z_mean, z_var
+
+
+def _linear(g: Graph, layer: PlainLayer, u_mean: str, u_var: str | None) -> tuple[str, str]:
+    w_mean, w_var = g.constant("w_mean", layer.w_mean), g.constant("w_var", layer.w_var)
+    z_mean = g.op("Add", g.op("MatMul", u_mean, w_mean), g.constant("b_mean", layer.b_mean), name="z_mean")
+    power = g.op("Mul", u_mean, u_mean)
+    if u_var is not None:
+        power = g.op("Add", power, u_var)
+    var = g.op("Add", g.op("MatMul", power, w_var), g.constant("b_var", layer.b_var))
+    if u_var is not None:
+        var = g.op("Add", var, g.op("MatMul", u_var, g.op("Mul", w_mean, w_mean, name="w_mean_squared")))
+    return z_mean, g.op("Max", var, MIN_VAR, name="z_var")
+
+
+def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    g.at = "output/"
+    scale, square = g.constant("y_scale", plain.y_scale), g.constant("y_scale_squared", plain.y_scale**2)
+    noise = g.op("Add", var, g.constant("noise_var", plain.noise_var))
+    return {
+        "mean": g.op("Add", g.op("Mul", mean, scale), g.constant("y_mean", plain.y_mean)),
+        "variance": g.op("Mul", noise, square),
+        "epistemic_variance": g.op("Mul", var, square),
+    }
+
+
+def _class_probs(g: Graph, mean: str, var: str, noise_var: float, n_classes: int) -> str:
+    """P(y) by the quadrature of predict.log_class_probs; in logarithms, so that the sum is never zero."""
+    g.at = "classes/"
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    std = g.op("Sqrt", g.op("Max", g.op("Add", var, 0.5 * noise_var), MIN_VAR), name="std")
+    margin = g.op("Sub", _wide(g, mean, 2), _wide(g, mean, 1), name="margin")  # (rows, y, m)
+    step = g.op("Mul", _wide(g, std, 2), g.constant("nodes", nodes))  # (rows, y, node)
+    point = g.op("Add", _wide(g, margin, 3), _wide(g, step, 2))  # (rows, y, m, node)
+    sds = g.op("Div", point, _wide(g, g.op("Mul", std, float(np.sqrt(2))), 1, 3), name="above_rival")
+    prob = g.op("Mul", g.op("Add", g.op("Erf", sds), 1.0), 0.5, name="beats_rival")
+    log_prob = g.op("Log", g.op("Max", prob, LOWEST_PROB))
+    rivals = g.op("Mul", log_prob, g.constant("is_rival", 1.0 - np.eye(n_classes)[..., None]))
+    log_mass = g.op("ReduceSum", rivals, np.array([2]), keepdims=0)  # (rows, y, node)
+    log_mass = g.op("Add", log_mass, g.constant("log_weights", np.log(weights / weights.sum())), name="log_mass")
+    best = g.op("ReduceMax", log_mass, axes=[1, 2], keepdims=1)
+    mass = g.op("ReduceSum", g.op("Exp", g.op("Sub", log_mass, best)), np.array([2]), keepdims=0, name="mass")
+    return g.op("Div", mass, g.op("ReduceSum", mass, np.array([1]), keepdims=1))
+
+
+def _wide(g: Graph, tensor: str, *axes: int) -> str:
+    return g.op("Unsqueeze", tensor, np.array(axes))

@@ -1,0 +1,129 @@
+"""A trained network as plain NumPy arrays: what every export starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..network import Network, Task
+from ..training import Fitted
+from ..turbo import posterior
+
+
+class PlainLayer(NamedTuple):
+    """Moments of one layer's posterior, its spikes included."""
+
+    centre: np.ndarray  # (units,), subtracted from the layer's input
+    w_mean: np.ndarray  # (units, outputs)
+    w_var: np.ndarray
+    b_mean: np.ndarray  # (outputs,)
+    b_var: np.ndarray
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A trained network with all a prediction needs and nothing else: posterior moments and scales.
+
+    The network sees (x[:, inputs] - x_mean) / x_scale; a regression predicts y_mean + y_scale z.
+    """
+
+    task: Task
+    activation: str
+    n_features: int  # columns of the table the user gives
+    inputs: np.ndarray  # indices of the columns that are read
+    x_mean: np.ndarray  # of those columns, as is x_scale
+    x_scale: np.ndarray
+    layers: tuple[PlainLayer, ...]
+    noise_var: np.ndarray  # (outputs,) for regression, () for classification, in the network's units
+    y_mean: np.ndarray  # (outputs,)
+    y_scale: np.ndarray
+    classes: tuple[Any, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def network(self) -> Network:
+        """Its shape."""
+        widths = (len(self.inputs), *(len(layer.b_mean) for layer in self.layers))
+        return Network(widths, self.task, self.activation)
+
+
+def plain_of(
+    fitted: Fitted,
+    *,
+    n_features: int,
+    x_mean: np.ndarray,
+    x_scale: np.ndarray,
+    y_mean: np.ndarray | None = None,
+    y_scale: np.ndarray | None = None,
+    classes: Any = None,
+    feature_names: Any = None,
+) -> Plain:
+    """The plain form of a training's result.
+
+    `x_mean` and `x_scale` are those of all `n_features` columns; the ones that the network reads are picked here.
+    Oracle: tdamp.predictive and class_probs, through every export.
+    """
+    n_outputs = fitted.network.widths[-1]
+    inputs = np.asarray(fitted.inputs)
+    if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
+        raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
+    regression = fitted.network.task == "regression"
+    if not regression and (y_mean is not None or y_scale is not None):
+        raise ValueError("y_mean and y_scale belong to a regression: leave them out for a classification")
+    labels = None if classes is None else tuple(_label(label) for label in classes)
+    names = None if feature_names is None else tuple(map(str, feature_names))
+    if labels is not None and len(labels) != n_outputs:
+        raise ValueError(f"classes: expected {n_outputs} labels, one for each output, got {len(labels)}")
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"feature_names: expected {n_features} names, one for each column, got {len(names)}")
+    layers = []
+    for layer in fitted.state.layers:
+        weight, bias = posterior(layer)
+        layers.append(PlainLayer(*jax.device_get((layer.centre, *weight, *bias))))
+    return Plain(
+        task=fitted.network.task,
+        activation=fitted.network.activation,
+        n_features=int(n_features),
+        inputs=inputs,
+        x_mean=_vector("x_mean", x_mean, n_features)[inputs],
+        x_scale=_vector("x_scale", x_scale, n_features, positive=True)[inputs],
+        layers=tuple(layers),
+        noise_var=np.asarray(fitted.state.noise_var),
+        y_mean=_vector("y_mean", np.zeros(n_outputs) if y_mean is None else y_mean, n_outputs),
+        y_scale=_vector("y_scale", np.ones(n_outputs) if y_scale is None else y_scale, n_outputs, positive=True),
+        classes=labels,
+        feature_names=names,
+    )
+
+
+def described(plain: Plain) -> dict[str, Any]:
+    """What a file says about the network beside its numbers."""
+    from .. import __version__  # here, as the package is still being imported when this module is
+
+    known: dict[str, Any] = {"tdamp": __version__, "task": plain.task, "activation": plain.activation}
+    known["inputs"] = plain.inputs.tolist()
+    if plain.classes is not None:
+        known["classes"] = list(plain.classes)
+    if plain.feature_names is not None:
+        known["feature_names"] = list(plain.feature_names)
+    return known
+
+
+def _vector(name: str, values: Any, length: int, positive: bool = False) -> np.ndarray:
+    found = np.asarray(values, np.float64)
+    if found.shape not in ((), (length,)):
+        raise ValueError(f"{name}: expected one number or {length} numbers, got shape {found.shape}")
+    if not np.isfinite(found).all() or (positive and not (found > 0).all()):
+        raise ValueError(f"{name}: expected {'positive' if positive else 'finite'} numbers only")
+    return np.broadcast_to(found, (length,)).copy()
+
+
+def _label(label: Any) -> str | int | float | bool:
+    """A class label as the plain Python value that JSON can hold."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError(f"classes: {label!r} is a {type(label).__name__}; expected text, numbers or booleans")
+    return value

@@ -1,0 +1,116 @@
+"""The posterior-mean network in PyTorch: plain Linear layers and activations.
+
+Oracle: tdamp.mean_network.
+"""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .extras import need
+from .files import write_whole
+from .plain import Plain, described
+
+if TYPE_CHECKING:
+    from torch import nn
+
+FORMAT = "tdamp-torch-1"
+
+
+def to_torch(plain: Plain) -> nn.Sequential:
+    """The network whose parameters are the posterior means: float32 Linear and activation modules, no others.
+
+    It takes the columns that the network reads, `model(x[:, model.inputs])`, in the user's units: a column that was
+    pruned would need a column of zeros. The scales of x and y lie in the first and last layer. A regression gives the
+    mean in y's units, a classification scores whose largest is the class (they are not logits of a softmax).
+    The activation abs is nn.LeakyReLU(-1), which is the same function. Data whose mean is far larger than their
+    spread lose digits in the folded bias: to_onnx keeps them.
+    """
+    torch = need("torch", "torch")
+    network = plain.network
+    modules = _modules(torch, network.widths, plain.activation)
+    linears = [module for module in modules if isinstance(module, torch.nn.Linear)]
+    with torch.no_grad():
+        for linear, (weight, bias) in zip(linears, _folded(plain), strict=True):
+            linear.weight.copy_(torch.from_numpy(_float32(weight.T)))
+            linear.bias.copy_(torch.from_numpy(_float32(bias)))
+    model: nn.Sequential = torch.nn.Sequential(*modules).eval()
+    model.inputs = plain.inputs.tolist()
+    return model
+
+
+def save_torch(plain: Plain, path: str | Path) -> None:
+    """Write the network's weights and shape; the file holds tensors, numbers and text only, so that loading is safe.
+
+    `load_torch` reads it. Without tdamp, for a ReLU network:
+
+        saved = torch.load(path, weights_only=True)
+        modules = []
+        for a, b in zip(saved["widths"], saved["widths"][1:]):
+            modules += [torch.nn.Linear(a, b), torch.nn.ReLU()]
+        model = torch.nn.Sequential(*modules[:-1])
+        model.load_state_dict(saved["state_dict"])
+        model(x[:, saved["inputs"]])
+    """
+    torch = need("torch", "torch")
+    state = {name: tensor.clone() for name, tensor in to_torch(plain).state_dict().items()}
+    saved = {"format": FORMAT, "widths": list(plain.network.widths), "state_dict": state, **described(plain)}
+    buffer = io.BytesIO()
+    torch.save(saved, buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def load_torch(path: str | Path) -> nn.Sequential:
+    """The network that `save_torch` wrote."""
+    torch = need("torch", "torch")
+    saved = torch.load(path, weights_only=True)
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        raise ValueError(f"{path}: not a network of save_torch (format {FORMAT})")
+    model: nn.Sequential = torch.nn.Sequential(*_modules(torch, saved["widths"], saved["activation"])).eval()
+    model.load_state_dict(saved["state_dict"])
+    model.inputs = saved["inputs"]
+    return model
+
+
+def _modules(torch: Any, widths: Any, activation: str) -> list[Any]:
+    nn = torch.nn
+    activations = {
+        "relu": nn.ReLU,
+        "leaky_relu": lambda: nn.LeakyReLU(0.01),
+        "abs": lambda: nn.LeakyReLU(-1.0),
+        "hard_tanh": nn.Hardtanh,
+        "identity": nn.Identity,
+    }
+    modules: list[Any] = []
+    for a, b in pairwise(widths):
+        modules += [nn.Linear(a, b), activations[activation]()]
+    return modules[:-1]
+
+
+def _folded(plain: Plain) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights and biases with the centres and scales folded in, in float64."""
+    found = []
+    last = len(plain.layers) - 1
+    for l, layer in enumerate(plain.layers):
+        centre, weight, _, bias, _ = (np.asarray(part, np.float64) for part in layer)
+        if l == 0:
+            centre = plain.x_mean + plain.x_scale * centre
+            weight = weight / plain.x_scale[:, None]
+        bias = bias - centre @ weight
+        if l == last:
+            weight, bias = weight * plain.y_scale, bias * plain.y_scale + plain.y_mean
+        found.append((weight, bias))
+    return found
+
+
+def _float32(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # the next line says it better
+        array = np.array(values, np.float32, order="C")
+    if not np.isfinite(array).all():
+        raise ValueError("a weight is not finite in float32; rescale the data and fit again")
+    return array

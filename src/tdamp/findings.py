@@ -1,0 +1,143 @@
+"""What a fit leaves behind: history, probabilities of the units, samples of the posterior, a smaller network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+
+from . import compact
+from .export.plain import Plain, plain_of
+from .network import Network
+from .posterior import Sample, draw
+from .state import evidence, remove
+from .training import Fitted
+
+
+class Findings(SelectorMixin):
+    """Everything that can be asked of a fitted estimator but predictions."""
+
+    fitted_: Fitted
+    network_: Network
+    x_mean_: np.ndarray
+    x_scale_: np.ndarray
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """A row for each epoch: log-evidence, held-out log score, noise, active units, clip counts, seconds."""
+        return pd.DataFrame(list(self._need_fitted().history)).set_index("epoch")
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs trained."""
+        return len(self._need_fitted().history)
+
+    @property
+    def n_units_(self) -> int:
+        """Inputs and hidden units that remain."""
+        return self._need_fitted().n_units
+
+    @property
+    def active_prob_(self) -> tuple[np.ndarray, ...]:
+        """P(active) of every unit of every layer asked for, inputs first; removed ones have 0.
+
+        Under the group and burst priors it is the posterior that training used. Under a Gaussian prior it is worked out
+        afterwards, from the evidence of each unit's weights at even prior odds.
+        """
+        fitted = self._need_fitted()
+        found = []
+        for l, (layer, shown) in enumerate(zip(fitted.state.layers, evidence(fitted.state, None), strict=True)):
+            prob = np.zeros(self.network_.widths[l])
+            in_question = np.isfinite(np.asarray(layer.offset))
+            prob[fitted.kept[l]] = np.where(in_question, layer.active_prob, 1 / (1 + np.exp(-np.clip(shown, -60, 60))))
+            found.append(prob)
+        return tuple(found)
+
+    @property
+    def feature_active_prob_(self) -> np.ndarray:
+        """P(the input is needed), (n_features_in_,)."""
+        return self.active_prob_[0]
+
+    def _get_support_mask(self) -> np.ndarray:
+        """Inputs that are more likely needed than not; if none is, the likeliest."""
+        prob = self.feature_active_prob_
+        mask = prob > 0.5
+        mask[np.argmax(prob)] = True
+        return mask
+
+    def sample_posterior(self, n: int = 1, random_state: Any = None) -> list[Sample]:
+        """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases."""
+        fitted = self._need_fitted()
+        y_mean, y_scale = self._y_scales()
+        return draw(
+            fitted,
+            n,
+            check_random_state(random_state),
+            self.x_mean_,
+            self.x_scale_,
+            0.0 if y_mean is None else y_mean,
+            1.0 if y_scale is None else y_scale,
+        )
+
+    def _y_scales(self) -> tuple[Any, Any]:
+        return None, None
+
+    def compact(self, min_active_prob: float = 0.5) -> Any:
+        """Take out the units that are likely not needed; arrays, files and exports shrink. Gives back the estimator.
+
+        With `keep` training has done this already. Each layer keeps its likeliest unit at least.
+        """
+        fitted = self._need_fitted()
+        masks = []
+        for prob, kept in zip(self.active_prob_, fitted.kept, strict=True):
+            mask = prob[kept] >= min_active_prob
+            mask[np.argmax(prob[kept])] = True
+            masks.append(mask)
+        state, network, index = compact.take(remove(fitted.state, masks), fitted.network, masks, bucket=1)
+        kept_units = tuple(kept[i] for kept, i in zip(fitted.kept, index, strict=True))
+        self.fitted_ = replace(fitted, state=state, network=network, kept=kept_units)
+        return self
+
+    def to_plain(self) -> Plain:
+        """The network as plain NumPy arrays with all scales: what the exports (`tdamp.export`) start from."""
+        y_mean, y_scale = self._y_scales()
+        return plain_of(
+            self._need_fitted(),
+            n_features=self.network_.widths[0],
+            x_mean=self.x_mean_,
+            x_scale=self.x_scale_,
+            y_mean=y_mean,
+            y_scale=y_scale,
+            classes=getattr(self, "classes_", None),
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted estimator into a folder; `tdamp.load` reads it. A crash in between leaves the old model."""
+        from .saving import save  # which knows the estimators
+
+        save(self, folder)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Any:
+        """Read an estimator of this class from a folder."""
+        from .saving import load
+
+        found = load(folder)
+        if not isinstance(found, cls):
+            raise TypeError(f"{folder} holds a {type(found).__name__}, not a {cls.__name__}: use tdamp.load")
+        return found
+
+    def _need_fitted(self) -> Fitted:
+        if not hasattr(self, "fitted_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        return self.fitted_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")

@@ -1,0 +1,310 @@
+"""What both estimators share: from parameters to settings, scales, training with early stop, streaming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import auto
+from .compilation import keep_compiled
+from .findings import Findings
+from .network import Network, Task
+from .outcome import Outcome, TrainingWarning
+from .progress import watching
+from .settings import Settings
+from .training import Fitted, fit
+
+
+class Learner(Findings, BaseEstimator):
+    """The parameters of both estimators.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : widths of the hidden layers.
+    activation : "relu", "leaky_relu", "abs", "hard_tanh" or "identity".
+    prior : "group" (each unit is needed or not, with a probability), "burst" (neighbours are needed together) or
+        "gaussian" (every unit is needed).
+    keep : what remains of the inputs and hidden units: a fraction of all, a number of units, or a fraction for each
+        layer's units; None removes none.
+    pruning : "exact" ends with exactly the number asked for, "paper" is the published rule.
+    groups : inputs that stay or go together: an id for each input, or lists of columns by position or name.
+    pasp : "anchored" or "paper", how the posterior is carried from batch to batch.
+    data_weight : how often each datum counts, a number or one for each epoch.
+    noise_update : "em", "numerical" or "fixed".
+    sweeps, batch_size, max_epochs, data_weight : "auto" chooses them from the size of the data (`tdamp.auto`).
+    early_stopping : hold `validation_fraction` of the rows out, stop after `patience` epochs without a better log
+        score, and keep the best epoch; "auto" does so when there are rows enough.
+    standardize : bring the inputs (and a regression's targets) to mean zero and variance one.
+    random_state : seed of the start, the order of the data, and the rows held out.
+    warm_start : a second `fit` goes on from the first one's posterior.
+    verbose : 0 silent, 1 a progress bar, 2 a line for each epoch.
+    callbacks : functions of (epoch, fitted, record), called after every epoch; one that gives back True ends training.
+
+    Attributes
+    ----------
+    noise_var_ : learned noise variance, in the units of y squared (one for each output).
+    active_prob_, feature_active_prob_ : P(a unit is needed), layer by layer, and of the inputs.
+    n_units_, n_iter_ : units that remain, epochs trained.
+    history_ : a frame with a row for each epoch.
+    fitted_ : the engine's result (`tdamp.Fitted`).
+    x_mean_, x_scale_ : the inputs' scales.
+
+    Notes
+    -----
+    The posterior is an approximation: moments stand in for densities, layers are taken to be wide, and weights
+    independent. With a data weight above one it is sharper than Bayes' rule makes it. Check calibration on rows of
+    your own (`tdamp.metrics`, the report).
+    """
+
+    _task: Task
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (64, 64),
+        *,
+        activation: str = "relu",
+        prior: str = "group",
+        keep: float | int | Sequence[float] | None = None,
+        pruning: str = "exact",
+        groups: Any = None,
+        pasp: str = "anchored",
+        data_weight: Any = "auto",
+        noise_update: str = "em",
+        sweeps: Any = "auto",
+        batch_size: Any = "auto",
+        max_epochs: Any = "auto",
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        standardize: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.prior = prior
+        self.keep = keep
+        self.pruning = pruning
+        self.groups = groups
+        self.pasp = pasp
+        self.data_weight = data_weight
+        self.noise_update = noise_update
+        self.sweeps = sweeps
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.standardize = standardize
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    # what the two tasks do differently
+
+    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
+        """y as the engine wants it; on the `first` fit it also learns classes or scales."""
+        raise NotImplementedError
+
+    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Log score of each row, x and y in the engine's units."""
+        raise NotImplementedError
+
+    def _n_outputs(self) -> int:
+        raise NotImplementedError
+
+    # training
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        again = self.warm_start and hasattr(self, "fitted_")
+        X, y, weight = self._checked(X, y, sample_weight, reset=not again)
+        if not again:
+            self._learn_scales(X, weight)
+        y = self._prepare_target(y, weight, first=not again)
+        network = self._network()
+        settings, hold_out = self._settings(network, len(X))
+        if again and self.fitted_.network.widths[-1] != network.widths[-1]:
+            raise ValueError("warm_start: the number of outputs differs from the last fit; set warm_start=False")
+        x = self._scaled(X)
+        held = self._held_out(x, y, weight, hold_out)
+        (x, y, weight), monitor = (held[0], held[1]) if held else ((x, y, weight), None)
+        self._train(network, x, y, weight, settings, monitor, self.fitted_ if again else None)
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        first = not hasattr(self, "fitted_")
+        X, y, weight = self._checked(X, y, sample_weight, reset=first)
+        if first:
+            self._learn_scales(X, weight)
+        y = self._prepare_target(y, weight, first=first, classes=classes)
+        network = self._network()
+        chosen, _ = self._settings(network, len(X))
+        in_question = not first and bool(np.isfinite(self.fitted_.state.layers[0].offset).any())
+        settings = replace(
+            chosen,
+            max_epochs=1,
+            pasp="paper",
+            pasp_power=1.0,
+            keep=None,
+            pruning="exact",
+            prior=chosen.prior if in_question else "gaussian",
+            noise_every="minibatch",
+        )
+        self._train(network, self._scaled(X), y, weight, settings, None, None if first else self.fitted_)
+
+    def _train(
+        self,
+        network: Network,
+        x: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        settings: Settings,
+        monitor: Callable[[Fitted], float] | None,
+        start: Fitted | None,
+    ) -> None:
+        keep_compiled()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with watching(self.verbose, settings.max_epochs, len(start.history) if start else 0) as show:
+            calls = [*([show] if show else []), *(self.callbacks or ())]
+
+            def callback(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
+                return any([call(epoch, fitted, record) is True for call in calls])
+
+            self.fitted_ = fit(
+                network,
+                x,
+                y,
+                settings,
+                seed=seed,
+                sample_weight=weight,
+                groups=self._group_ids(network.widths[0]),
+                callback=callback if calls else None,
+                monitor=monitor,
+                start=start,
+            )
+        self.network_ = network
+        self.settings_ = settings
+        if self.fitted_.outcome is not Outcome.OK:
+            TrainingWarning.tell(self.fitted_.outcome)
+
+    def _held_out(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray, wanted: bool) -> Any:
+        """(the rows to train on, the monitor of the others), or None when every row is needed for training."""
+        if not wanted:
+            return None
+        state = check_random_state(self.random_state).randint(2**31 - 1)
+        stratify = y if y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= 2 else None
+        test = max(int(np.ceil(self.validation_fraction * len(x))), len(np.unique(y)) if stratify is not None else 1)
+        if len(x) - test < test:
+            return None
+        x, held_x, y, held_y, weight, held_weight = train_test_split(
+            x, y, weight, test_size=test, random_state=state, stratify=stratify
+        )
+
+        def monitor(fitted: Fitted) -> float:
+            return float(np.average(self._log_scores(fitted, held_x, held_y), weights=held_weight))
+
+        return (x, y, weight), monitor
+
+    def _settings(self, network: Network, n_rows: int) -> tuple[Settings, bool]:
+        """The settings of a fit, and whether rows are held out to stop by."""
+        chosen = auto.choose(network.task, n_rows, network.widths[0], network.n_layers)
+        given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
+        values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
+        rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
+        weight = values["data_weight"]
+        values["data_weight"] = weight if isinstance(weight, Real) else tuple(weight)
+        if values["batch_size"] != chosen.batch_size and isinstance(values["batch_size"], Integral):
+            values["batch_size"] = int(values["batch_size"])
+        hold_out = chosen.hold_out if _is_auto(self.early_stopping) else bool(self.early_stopping)
+        if not 0 < self.validation_fraction < 1:
+            raise ValueError(f"validation_fraction={self.validation_fraction!r}: expected a number in (0, 1)")
+        keep: Any = self.keep
+        if keep is not None and not isinstance(keep, Real):
+            keep = tuple(float(k) for k in keep)
+        elif keep is not None:
+            keep = int(keep) if isinstance(keep, Integral) else float(keep)
+        named = dict(
+            prior=self.prior,
+            pasp=self.pasp,
+            noise_update=self.noise_update,
+            pruning=self.pruning,
+            keep=keep,
+            patience=self.patience,
+        )
+        return Settings(**{**rest, **values, **named}), hold_out
+
+    def _network(self) -> Network:
+        hidden: Any = self.hidden_layer_sizes
+        hidden = (hidden,) if isinstance(hidden, Integral) else tuple(hidden)
+        if any(not isinstance(n, Integral) or n < 1 for n in hidden):
+            raise ValueError(f"hidden_layer_sizes={hidden!r}: expected positive whole numbers, such as (64, 64)")
+        return Network((self.n_features_in_, *map(int, hidden), self._n_outputs()), self._task, self.activation)
+
+    def _group_ids(self, n_inputs: int) -> np.ndarray | None:
+        """`groups` as an id for each input; also given as lists of columns, by position or name."""
+        groups = self.groups
+        if groups is None:
+            return None
+        if not all(isinstance(g, list | tuple | np.ndarray) for g in groups):
+            return np.asarray(groups)
+        names = {name: i for i, name in enumerate(getattr(self, "feature_names_in_", ()))}
+        ids = np.arange(n_inputs)
+        for group in groups:
+            try:
+                columns = [names[c] if isinstance(c, str) else range(n_inputs)[c] for c in group]
+            except (KeyError, IndexError) as error:
+                raise ValueError(f"groups names the column {error.args[0]!r}, which X does not have") from None
+            ids[columns] = n_inputs + min(columns)
+        return ids
+
+    # data
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X, y = validate_data(
+            self, X, y, dtype=(np.float64, np.float32), reset=reset, multi_output=self._task == "regression",
+            y_numeric=self._task == "regression",
+        )  # fmt: skip
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight.sum() > 0:
+            raise ValueError("sample_weight is zero for every row: give at least one row a positive weight")
+        counts = weight > 0
+        return (X, y, weight) if counts.all() else (X[counts], y[counts], weight[counts])
+
+    def _learn_scales(self, X: np.ndarray, weight: np.ndarray) -> None:
+        self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return ((X - self.x_mean_) / self.x_scale_).astype(np.float32)
+
+    def _new_rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "fitted_")
+        return self._scaled(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of each column, in float64; a constant column gets scale one."""
+    share = weight / weight.sum()
+    wide = values.astype(np.float64)
+    size = np.maximum(np.abs(wide).max(0), np.finfo(np.float64).tiny)  # squares of huge numbers would overflow
+    mean = share @ (wide / size) * size
+    std = np.sqrt(share @ np.square((wide - mean) / size)) * size
+    return mean, np.where(std > 1e-10 * np.abs(mean), std, 1.0)
+
+
+def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """No change."""
+    return np.zeros(n), np.ones(n)

@@ -1,0 +1,129 @@
+"""Scores of predictions that come with their uncertainty. Each function has its formula in its docstring.
+
+Arrays are checked (shapes, finite, standard deviations positive, probabilities that sum to one) and ValueError says
+what was wrong. Sums run in float64. A mean over entries is over rows and, for several outputs, over outputs too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+LEAST_PROB = float(np.finfo(np.float32).tiny)
+"""A true class of probability 0 scores the log of this instead of minus infinity: rounding alone can cause it."""
+
+SUM_TOLERANCE = 1e-3
+"""Class probabilities may miss a sum of one by this much: they may come in half precision, or out of a text file."""
+
+
+class Bins(NamedTuple):
+    """Rows sorted into bins by the probability of their likeliest class; NaN where a bin is empty."""
+
+    rows: np.ndarray
+    confidence: np.ndarray  # mean probability of the likeliest class
+    accuracy: np.ndarray  # share of rows where that class is right
+
+
+def rmse(y: ArrayLike, mean: ArrayLike) -> float:
+    """sqrt(mean of (y - mean)^2)."""
+    y, mean, _ = _gaussian(y, mean, np.ones(np.shape(y)))
+    return float(np.sqrt(np.mean(np.square(y - mean))))
+
+
+def gaussian_log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Mean over entries of log N(y; mean, std^2), in nats; higher is better."""
+    y, mean, std = _gaussian(y, mean, std)
+    z = (y - mean) / std
+    return float(np.mean(-0.5 * np.square(z) - np.log(std) - 0.5 * np.log(2 * np.pi)))
+
+
+def pit(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> np.ndarray:
+    """Phi((y - mean) / std), the probability integral transform: uniform on [0, 1] if the prediction is calibrated."""
+    y, mean, std = _gaussian(y, mean, std)
+    return ndtr((y - mean) / std)
+
+
+def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float) -> float:
+    """Share of entries with |y - mean| <= std Phi^-1((1 + level) / 2), the central interval of probability `level`."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+    y, mean, std = _gaussian(y, mean, std)
+    return float(np.mean(np.abs(y - mean) <= std * ndtri(0.5 + 0.5 * level)))
+
+
+def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
+    """Mean over entries of the integral of (F(t) - [t >= y])^2 dt, F the Gaussian's distribution function.
+
+    In closed form std (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)) with z = (y - mean) / std; in the units of y, and
+    |y - mean| when std goes to zero; lower is better.
+    """
+    y, mean, std = _gaussian(y, mean, std)
+    z = (y - mean) / std
+    density = np.exp(-0.5 * np.square(z)) / np.sqrt(2 * np.pi)
+    return float(np.mean(std * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))))
+
+
+def error_rate(y: ArrayLike, probs: ArrayLike) -> float:
+    """Share of rows whose likeliest class is not y."""
+    y, probs = _classes(y, probs)
+    return float(np.mean(probs.argmax(1) != y))
+
+
+def class_log_score(y: ArrayLike, probs: ArrayLike) -> float:
+    """Mean over rows of log probs[row, y], in nats, each at least log LEAST_PROB; higher is better."""
+    y, probs = _classes(y, probs)
+    return float(np.mean(np.log(np.maximum(probs[np.arange(len(y)), y], LEAST_PROB))))
+
+
+def brier(y: ArrayLike, probs: ArrayLike) -> float:
+    """Mean over rows of the sum over classes of (probs - [class is y])^2, between 0 and 2; lower is better."""
+    y, probs = _classes(y, probs)
+    return float(np.mean(np.square(probs - np.eye(probs.shape[1])[y]).sum(1)))
+
+
+def reliability(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> Bins:
+    """Count, mean confidence and accuracy in equal bins ((k - 1) / bins, k / bins] of the largest probability."""
+    if bins < 1:
+        raise ValueError(f"bins={bins}: expected a whole number of at least 1")
+    y, probs = _classes(y, probs)
+    confidence = probs.max(1)
+    at = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
+    count = np.bincount(at, minlength=bins)
+    filled = np.where(count > 0, count, np.nan)
+    right = (probs.argmax(1) == y).astype(float)
+    return Bins(count, np.bincount(at, confidence, bins) / filled, np.bincount(at, right, bins) / filled)
+
+
+def ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
+    """Expected calibration error: sum over bins of count / rows |accuracy - confidence|, bins as in `reliability`."""
+    found = reliability(y, probs, bins)
+    return float(np.nansum(found.rows * np.abs(found.accuracy - found.confidence)) / found.rows.sum())
+
+
+def _gaussian(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The three as float64 of one shape, (rows,) or (rows, outputs)."""
+    named = {name: np.asarray(a, np.float64) for name, a in (("y", y), ("mean", mean), ("std", std))}
+    shapes = {name: a.shape for name, a in named.items()}
+    if len(set(shapes.values())) > 1 or named["y"].ndim not in (1, 2) or not named["y"].size:
+        raise ValueError(f"shapes {shapes}: expected one shape, (rows,) or (rows, outputs), with at least one row")
+    for name, a in named.items():
+        if not np.isfinite(a).all():
+            raise ValueError(f"{name} has {int((~np.isfinite(a)).sum())} entries that are not finite")
+    if not (named["std"] > 0).all():
+        raise ValueError(f"std has entries of {named['std'].min():g}: expected standard deviations above 0")
+    return named["y"], named["mean"], named["std"]
+
+
+def _classes(y: ArrayLike, probs: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Class indices (rows,) as integers and probabilities (rows, classes) as float64."""
+    y, probs = np.asarray(y), np.asarray(probs, np.float64)
+    if probs.ndim != 2 or y.shape != probs.shape[:1] or not probs.size:
+        raise ValueError(f"y {y.shape} and probs {probs.shape}: expected (rows,) and (rows, classes), at least one row")
+    if not np.isfinite(probs).all() or probs.min() < 0 or np.abs(probs.sum(1) - 1).max() > SUM_TOLERANCE:
+        raise ValueError("probs: expected rows of finite numbers of at least 0 that sum to 1")
+    if not np.issubdtype(y.dtype, np.integer) or y.min() < 0 or y.max() >= probs.shape[1]:
+        raise ValueError(f"y: expected class indices, whole numbers from 0 to {probs.shape[1] - 1}")
+    return y, probs

@@ -1,0 +1,71 @@
+"""Networks drawn from the posterior, in the user's units."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .factors import piecewise, spike_slab
+from .training import Fitted
+
+
+class Sample(NamedTuple):
+    """A network of the posterior, in the user's units: u = f(u W + b) layer by layer, on the columns `inputs` of X."""
+
+    weights: tuple[np.ndarray, ...]
+    biases: tuple[np.ndarray, ...]
+    inputs: np.ndarray
+    activation: str
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Outputs (regression) or class scores of every row, without noise."""
+        u = np.asarray(X, np.float64)[:, self.inputs]
+        for l, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            u = u @ weight + bias
+            if l < len(self.weights) - 1:
+                u = np.asarray(_activate(self.activation, u))
+        return u
+
+
+def _activate(name: str, z: np.ndarray) -> np.ndarray:
+    regions = piecewise.ACTIVATIONS[name]
+    bounds = [region.low for region in regions[1:]]
+    at = np.searchsorted(bounds, z) if bounds else np.zeros(z.shape, int)
+    return np.array([r.slope for r in regions])[at] * z + np.array([r.intercept for r in regions])[at]
+
+
+def draw(
+    fitted: Fitted,
+    n: int,
+    rng: np.random.RandomState,
+    x_mean: np.ndarray,
+    x_scale: np.ndarray,
+    y_mean: np.ndarray | float,
+    y_scale: np.ndarray | float,
+) -> list[Sample]:
+    """`n` samples: a unit's group is on with its probability, and then its weights follow their slabs."""
+    layers = jax.device_get(fitted.state.layers)
+    bias_logits = [spike_slab.active_logit(l.bias_offset, l.bias, l.bias_base_var) for l in layers]
+    samples = []
+    for _ in range(n):
+        weights, biases = [], []
+        for l, (layer, logit) in enumerate(zip(layers, bias_logits, strict=True)):
+            on = rng.random_sample(layer.active_prob.shape) < layer.active_prob
+            bias_on = rng.random_sample(layer.bias.mean.shape) < 1 / (1 + np.exp(-np.asarray(logit, np.float64)))
+            weight = on[:, None] * _normal(rng, *layer.weight)
+            bias = bias_on * _normal(rng, *layer.bias) - layer.centre @ weight
+            if l == 0:
+                weight = weight / x_scale[fitted.inputs][:, None]
+                bias = bias - x_mean[fitted.inputs] @ weight
+            if l == len(layers) - 1:
+                weight, bias = weight * y_scale, bias * y_scale + y_mean
+            weights.append(weight)
+            biases.append(bias)
+        samples.append(Sample(tuple(weights), tuple(biases), fitted.inputs, fitted.network.activation))
+    return samples
+
+
+def _normal(rng: np.random.RandomState, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    return mean.astype(np.float64) + np.sqrt(var, dtype=np.float64) * rng.standard_normal(mean.shape)

@@ -1,0 +1,49 @@
+"""What `verbose` shows while a network is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from .training import Fitted
+
+Show = Callable[[int, Fitted, dict[str, Any]], None]
+
+
+def describe(record: dict[str, Any]) -> str:
+    """An epoch in a few words."""
+    parts = []
+    if "held_out" in record:
+        parts.append(f"held-out {record['held_out']:.3f}")
+    parts.append(f"evidence {record['log_evidence']:.3f}")
+    parts.append(f"noise {float(np.mean(record['noise_var'])):.2g}")
+    parts.append(f"units {sum(record['active_units'])}")
+    return "  ".join(parts)
+
+
+@contextmanager
+def watching(verbose: int, epochs: int, done: int = 0, console: Console | None = None) -> Iterator[Show | None]:
+    """A callback for `fit`: 0 shows nothing, 1 a progress bar, 2 and more a line for each epoch."""
+    console = console or Console(stderr=True)
+    if verbose <= 0:
+        yield None
+        return
+    if verbose > 1:
+        yield lambda epoch, fitted, record: console.print(f"epoch {epoch}  {describe(record)}", highlight=False)
+        return
+    columns = (
+        TextColumn("[bold]training"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=epochs, now="compiling")
+        yield lambda epoch, fitted, record: progress.update(task, completed=epoch - done, now=describe(record))

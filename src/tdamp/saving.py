@@ -1,0 +1,150 @@
+"""Estimators in folders: `save` and `load`, without pickle (see export.store for the files themselves)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from .estimators import TDAMPClassifier, TDAMPRegressor
+from .export import store
+from .export.store import ModelFileError
+from .model_card import card
+from .network import Network
+from .outcome import Outcome
+from .settings import Settings, check_network
+from .state import State, init, is_finite
+from .training import Fitted, active_units
+
+ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
+NOT_STORED = ("callbacks",)
+SCALES = ("x_mean_", "x_scale_", "y_mean_", "y_scale_")
+
+Estimator = TDAMPRegressor | TDAMPClassifier
+
+
+def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
+    """Write a fitted estimator into `folder`: whole, or not at all. `extra` is kept in the config, as JSON.
+
+    Callbacks are not stored, and a random_state that is not a number becomes None.
+    """
+    fitted = estimator._need_fitted()
+    arrays = {_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(fitted.state)}
+    arrays |= {f"kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(fitted.kept)}
+    arrays |= {name: getattr(estimator, name) for name in SCALES if hasattr(estimator, name)}
+    config = {
+        "estimator": type(estimator).__name__,
+        "params": {name: _json(value) for name, value in estimator.get_params().items() if name not in NOT_STORED},
+        "network": asdict(fitted.network),
+        "asked": asdict(estimator.network_),
+        "outcome": fitted.outcome.name,
+        "history": [_json(record) for record in fitted.history],
+        "feature_names": [str(n) for n in getattr(estimator, "feature_names_in_", ())],
+        "classes": _json(getattr(estimator, "classes_", None)),
+        "single_output": getattr(estimator, "single_output_", None),
+        "extra": extra,
+    }
+    store.save(folder, arrays, config, card(estimator))
+
+
+def load(folder: str | Path) -> Estimator:
+    """A fitted estimator from `folder`; ModelFileError says what is wrong with one that cannot be read."""
+    return load_with_extra(folder)[0]
+
+
+def load_with_extra(folder: str | Path) -> tuple[Estimator, dict[str, Any]]:
+    """The estimator, and the extra that was saved with it."""
+    arrays, config = store.load(folder)
+    try:
+        return _restore(arrays, config), dict(config["extra"])
+    except ModelFileError as error:
+        raise ModelFileError(f"{folder}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise ModelFileError(f"{folder}: config.json does not describe a tdamp model ({error!r})") from error
+
+
+def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator:
+    kind: Any = ESTIMATORS[config["estimator"]]
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in config["params"].items()}
+    estimator: Any = kind(**params)
+    network, asked = _network(config["network"]), _network(config["asked"])
+    if network.task != kind._task or asked.task != kind._task or network.n_layers != asked.n_layers:
+        raise ModelFileError("the networks in config.json do not belong to the estimator")
+    kept = tuple(arrays[f"kept.{l}"] for l in range(network.n_layers))
+    for units, width, full in zip(kept, network.widths, asked.widths, strict=False):
+        if units.shape != (width,) or units.dtype != np.int64 or (np.diff(units) <= 0).any():
+            raise ModelFileError("the lists of units do not fit the network")
+        if units[0] < 0 or units[-1] >= full:
+            raise ModelFileError("a unit is listed that the network does not have")
+    history = tuple(dict(record) for record in config["history"])
+    estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]])
+    estimator.network_ = asked
+    estimator.n_features_in_ = asked.widths[0]
+    names = np.asarray(config["feature_names"], object)
+    if names.size:
+        if names.shape != (asked.widths[0],) or not all(isinstance(name, str) for name in names):
+            raise ModelFileError("there are more or fewer feature names than inputs")
+        estimator.feature_names_in_ = names
+    outputs = asked.widths[-1]
+    for name in SCALES if kind is TDAMPRegressor else SCALES[:2]:
+        scale = arrays[name]
+        if scale.shape != (asked.widths[0] if name.startswith("x") else outputs,) or not np.isfinite(scale).all():
+            raise ModelFileError(f"{name} does not fit the network")
+        if name.endswith("scale_") and not (scale > 0).all():
+            raise ModelFileError(f"{name} must be positive")
+        setattr(estimator, name, scale.astype(np.float64))
+    if isinstance(estimator, TDAMPClassifier):
+        estimator.classes_ = np.asarray(config["classes"])
+        if estimator.classes_.shape != (outputs,) or len(np.unique(estimator.classes_)) != outputs:
+            raise ModelFileError("there are more or fewer classes than outputs")
+    else:
+        estimator.single_output_ = bool(config["single_output"])
+    return estimator
+
+
+def _network(fields: dict[str, Any]) -> Network:
+    network = Network(tuple(fields["widths"]), fields["task"], fields["activation"])
+    check_network(network)
+    return network
+
+
+def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
+    """The state by the names of its arrays, each of the shape that this network's has."""
+    y = np.zeros((1, network.widths[-1])) if network.task == "regression" else np.zeros(1, int)
+    size = sum(array.size for array in arrays.values())
+    if network.n_params > size:
+        raise ModelFileError("the network is larger than the arrays of its file")
+    like = init(network, Settings(), np.random.default_rng(0), np.zeros((1, network.widths[0]), np.float32), y)
+
+    def put(path: Any, expected: Any) -> np.ndarray:
+        array = arrays[_name(path)]
+        if array.shape != expected.shape or array.dtype.kind != expected.dtype.kind:
+            raise ModelFileError(f"the array {_name(path)} has shape {array.shape}, expected {expected.shape}")
+        if np.isnan(array).any() or (_name(path).endswith("var") and (array < 0).any()):
+            raise ModelFileError(f"the array {_name(path)} holds values that no posterior has")
+        return array.astype(expected.dtype)
+
+    state = jax.device_put(jax.tree_util.tree_map_with_path(put, like))
+    if not is_finite(state) or not all(mask.any() for mask in active_units(state)):
+        raise ModelFileError("the posterior is not finite, or a layer is empty")
+    return state
+
+
+def _name(path: Any) -> str:
+    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)
+
+
+def _json(value: Any) -> Any:
+    """The value as JSON can hold it; numbers that are not finite and foreign objects become None."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_json(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, dict):
+        return {str(key): _json(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else None
