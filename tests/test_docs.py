@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,14 +14,21 @@ from pathlib import Path
 import pytest
 
 import tdamp
+from tdamp import cli
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
-def blocks(page: Path) -> str:
-    """The python blocks of a page, one after another."""
-    return "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL))
+def blocks(page: Path, language: str = "python") -> str:
+    """The blocks of a page in one language, one after another."""
+    return "\n".join(re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def name_of(page: Path) -> str:
+    """The page's path in the project."""
+    return str(page.relative_to(ROOT))
 
 
 def anchors(page: Path) -> set[str]:
@@ -33,11 +43,30 @@ def test_readme_has_an_example() -> None:
     assert 0 < len(lines) <= 12
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_python_blocks_run(page: Path) -> None:
+def test_docs_have_examples() -> None:
+    """enumeration: the pages that teach have code, so that the walk below cannot pass by finding none."""
+    teach = {
+        "index.md",
+        "quickstart.md",
+        "concepts.md",
+        *(f"howto/{n}.md" for n in ("prune", "stream", "export", "save")),
+    }
+    assert teach <= {str(page.relative_to(DOCS)) for page in PAGES[2:] if blocks(page)}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that all pages share, and all workers too: most of them fit networks of the same shapes."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled-for-docs"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
+def test_python_blocks_run(page: Path, tmp_path: Path, compiled: Path) -> None:
     """identity: each page's code runs in a fresh interpreter, without warnings, as a reader would run it."""
     command = [sys.executable, "-W", "error::UserWarning", "-c", blocks(page)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    environment = {**os.environ, "TDAMP_CACHE": str(compiled)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     if page.name == "README.md":
         found = re.fullmatch(r"56 of 112 units, test error ([\d.]+)%\n", done.stdout)
@@ -45,7 +74,16 @@ def test_python_blocks_run(page: Path) -> None:
         assert float(found[1]) < 8  # of 450 digits; guessing is wrong at 90 %
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name_of)
+def test_commands_parse(page: Path) -> None:
+    """identity: the command line takes every `tdamp` command that a page shows."""
+    for line in blocks(page, "sh").splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["tdamp"]:
+            cli.parser().parse_args(words[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_and_paths(page: Path) -> None:
     """enumeration: every relative link, heading, test and source file a page names is there."""
     text = page.read_text()
@@ -61,7 +99,7 @@ def test_links_and_paths(page: Path) -> None:
         assert not name or f"def {name}(" in (ROOT / path).read_text(), f"{page.name} names {path}::{name}"
 
 
-@pytest.mark.parametrize("page", PAGES[2:], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES[2:], ids=name_of)
 def test_names_of_the_package(page: Path) -> None:
     """enumeration: a `module.name` in the docs is defined in that module."""
     source = Path(tdamp.__file__).parent
@@ -70,6 +108,25 @@ def test_names_of_the_package(page: Path) -> None:
         if module in paths and name != "py":
             dotted = ".".join(paths[module].with_suffix("").parts)
             assert hasattr(importlib.import_module(dotted), name), f"{page.name} names {module}.{name}"
+
+
+def test_site_builds(tmp_path: Path) -> None:
+    """enumeration: no page, link, heading or documented name is missing; every parameter is on the API page.
+
+    And no page loads anything from elsewhere: the site works offline.
+    """
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    for page in (tmp_path / "site").rglob("*.html"):
+        loaded = re.findall(r"<(?:script|img|iframe|source)[^>]* src=[\"']?(?:https?:)?//[^>]*", page.read_text())
+        loaded += re.findall(
+            r"<link[^>]* rel=[\"']?(?:stylesheet|preconnect|icon)[^>]*=[\"']?https?://[^>]*", page.read_text()
+        )
+        assert not loaded, f"{page.name} loads {loaded}"
+    api = (tmp_path / "site/api/index.html").read_text()
+    listed = set(re.findall(r"<code>(\w+)</code>", api))
+    assert set(inspect.signature(tdamp.TDAMPRegressor).parameters) <= listed
 
 
 def test_files_of_the_project() -> None:

@@ -1,4 +1,4 @@
-"""Settings chosen from the size of the data (a first version, being measured)."""
+"""Settings chosen from the size of the data, for tables that nobody has tuned."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import NamedTuple
 
 from .network import Task
 
+FEW_ROWS = 20
+"""Below this many rows nothing is held out: two or three rows cannot tell one epoch from another."""
+
 
 class Choice(NamedTuple):
-    """What `choose` decides."""
+    """What `choose` decides. The names are those of `Settings`, but for `hold_out`: whether to hold out rows, stop by
+    their log score and keep the best epoch."""
 
     batch_size: int
     sweeps: int
@@ -18,11 +22,65 @@ class Choice(NamedTuple):
     trust: float
     init_noise: float
     noise_every: str
+    warm_up: int
+    patience: int
     hold_out: bool
 
 
 def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int) -> Choice:
-    """Settings for a table of this size."""
-    batch = min(64, 1 << max(3, (n_rows // 8).bit_length()))
-    ramp = tuple(float(min(1 + i * 0.3, 6)) for i in range(40))
-    return Choice(batch, 1, 0.5, ramp, 40, 2.0, 0.3, "minibatch", n_rows >= 200)
+    """Settings for a table of `n_rows` rows, x and y standardised.
+
+    They were chosen on some 20 tables of 20 to 2,000 rows (measured, simulated, pure noise) by the log score of rows
+    not trained on, with two hidden layers of 64; for many rows they are what is best for MNIST.
+
+    batch_size: a power of two, about a twentieth of the rows, from 8 to 128. Small batches mean more steps for the same
+        seconds, since an epoch of a small table costs its call and not its arithmetic; above 1,000 rows 32, 64 and 128
+        scored alike. Powers of two let tables of similar size share compiled code.
+    data_weight: grows, and held-out rows say when to stop. A noisy table is done within ten epochs, at a low
+        weight; one with little noise needs the high ones (yacht: 2 nats a row between 3 and 20). Small tables begin
+        at 3: begun at 1, their weights fall back to the prior and return late or never. From 1,000 rows on 1 is
+        enough, and kinder to noise. Without held-out rows nothing would end the growth in time, so it stops at 10:
+        at 20 a pure noise table of 80 rows costs 0.8 nats a row, at 10 nothing.
+    max_epochs: 60 for a small table, falling to 25: the growth takes the first half (20 epochs at least), and the
+        second is there for tables that still improve.
+    sweeps, damping: one sweep. Three learn faster, are unsteady, and end far too sure of themselves.
+    trust: 1 below 1,000 rows, 4 above; the difference is small.
+    init_noise, noise_every: 0.5 and every minibatch; 0.15 was no better.
+    warm_up: with a prior other than "gaussian" units are in question from a third of the epochs on. Earlier (2 to 10
+        epochs) cost 0.3 nats a row on some tables; later loses what such a prior gives to noisy ones.
+    patience: 15 epochs; 10 stop some tables of 200 rows at a pause of their curves (0.1 nats a row at worst).
+    hold_out: from 20 rows on. At 40 to 80 rows stopping by held-out rows beat every fixed schedule tried.
+
+    The task, the number of inputs and the depth change nothing that could be measured: the start follows them.
+    """
+    del task, n_inputs, n_layers
+    n = max(int(n_rows), 1)
+    hold_out = n >= FEW_ROWS
+    max_epochs = max(60 - 5 * (n // 1000), 25)
+    growth = max(max_epochs // 2, 20)
+    first, last = _between(1000 / n, 1.0, 3.0), 20.0 if hold_out else 10.0
+    return Choice(
+        batch_size=_power_of_two(n / 20, 8, 128),
+        sweeps=1,
+        damping=0.5,
+        data_weight=tuple(first + (last - first) * step / (growth - 1) for step in range(growth)),
+        max_epochs=max_epochs,
+        trust=1.0 if n < 1000 else 4.0,
+        init_noise=0.5,
+        noise_every="minibatch",
+        warm_up=max_epochs // 3,
+        patience=15,
+        hold_out=hold_out,
+    )
+
+
+def _between(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def _power_of_two(value: float, low: int, high: int) -> int:
+    """The largest power of two up to `value`, within bounds that are powers of two themselves."""
+    power = low
+    while power < high and 2 * power <= value:
+        power *= 2
+    return power

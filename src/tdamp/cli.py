@@ -1,89 +1,78 @@
-"""The command line: `tdamp demo`, `tdamp bench accuracy | speed`."""
+"""The command line `tdamp`: the parser, and how a command ends (`commands/` has the commands)."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-PARTS = ("mnist", "boston", "keep", "depth")
+from .commands import bench, data, demo, export, fit, inspect, predict, report
+from .commands.arguments import Parser
+from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, code_of, message_of
+from .commands.speech import heard_warnings, tell
+
+COMMANDS = (fit, predict, report, inspect, export, data, demo, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    from .bench.extras import MissingExtra
-    from .datasets import DataNotFound
-
-    chosen = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return chosen.command(chosen) or 0
-    except (MissingExtra, DataNotFound) as error:
-        print(f"tdamp: {error}", file=sys.stderr)
-        return 2
+        with heard_warnings():
+            chosen = parser().parse_args(arguments)
+            chosen.command(chosen)
+        sys.stdout.flush()
+        return FINE
+    except SystemExit as end:  # --help and --version
+        return end.code if isinstance(end.code, int) else FINE
+    except KeyboardInterrupt:
+        tell("interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_output()
+        return BROKEN_PIPE
+    except Exception as error:
+        code = code_of(error)
+        if code is None:
+            raise
+        tell(message_of(error))
+        return code
 
 
 def parser() -> argparse.ArgumentParser:
     """Every command adds itself here; a command is a function of the parsed arguments."""
-    root = argparse.ArgumentParser(prog="tdamp", description="Neural networks trained by message passing.")
-    commands = root.add_subparsers(title="commands", required=True)
-    add_demo(commands)
-    add_bench(commands)
+    root = Parser(
+        prog="tdamp",
+        description="Neural networks trained by message passing: predictions with error bars, and exact pruning.",
+        epilog="begin with: tdamp fit DATA.csv --target COLUMN --out model",
+    )
+    root.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    root.set_defaults(command=lambda chosen: root.print_help())
+    commands = root.add_subparsers(title="commands", metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(commands)
     return root
 
 
-def add_demo(commands: argparse._SubParsersAction) -> None:
-    """`tdamp demo`."""
-    demo = commands.add_parser("demo", help="train on embedded digits, prune to 30 %% of the units, compare")
-    demo.add_argument("--seed", type=int, default=0, help="of the random start and the order of the data")
-    demo.set_defaults(command=run_demo)
+class Version(argparse.Action):
+    """Asks the package only when it is wanted."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object, **more: object) -> None:
+        """Print and end."""
+        from . import __version__
+
+        print(f"tdamp {__version__}")
+        parser.exit()
 
 
-def run_demo(chosen: argparse.Namespace) -> None:
-    """The digits demo."""
-    from .demo import run
-
-    run(seed=chosen.seed)
-
-
-def add_bench(commands: argparse._SubParsersAction) -> None:
-    """`tdamp bench accuracy` and `tdamp bench speed`."""
-    bench = commands.add_parser("bench", help="measure against peers (extra `bench`)")
-    kinds = bench.add_subparsers(title="benchmarks", required=True)
-
-    accuracy = kinds.add_parser("accuracy", help="error by epoch beside Adam, on MNIST and Boston")
-    accuracy.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; all by default")
-    accuracy.add_argument("--seeds", nargs="+", type=int, help="default: 0 1 2 for mnist, 0 for keep and depth")
-    _add_common(accuracy)
-    accuracy.set_defaults(command=bench_accuracy)
-
-    speed = kinds.add_parser("speed", help="seconds per epoch, scaling, compilation, memory")
-    _add_common(speed)
-    speed.set_defaults(command=bench_speed)
-
-
-def _add_common(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--quick", action="store_true", help="a small run that only shows that everything works")
-    command.add_argument("--out", type=Path, help="JSON file, by default in results/; the plot is put next to it")
-
-
-def _out(chosen: argparse.Namespace, name: str) -> Path:
-    """Quick runs do not overwrite the results of full ones."""
-    return chosen.out or Path("results", f"{name}-quick.json" if chosen.quick else f"{name}.json")
-
-
-def bench_accuracy(chosen: argparse.Namespace) -> None:
-    """Accuracy beside Adam."""
-    from .bench.accuracy.run import run
-
-    run(chosen.only, chosen.seeds, chosen.quick, _out(chosen, "accuracy"))
-
-
-def bench_speed(chosen: argparse.Namespace) -> None:
-    """Speed beside the peers."""
-    from .bench.speed.run import run
-
-    run(chosen.quick, _out(chosen, "speed"))
+def _forget_output() -> None:
+    """Nobody reads on: without this Python would complain once more when it flushes at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         max_epochs: Any = "auto",
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        patience: int = 10,
+        patience: int = 15,
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -248,7 +248,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y has the class {y[unknown][0]!r}, which training did not: it knew {list(self.classes_)}. "
+                f"y has the class {y[unknown].tolist()[0]!r}, which training did not: it knew {self.classes_.tolist()}. "
                 "Give every class to partial_fit's first call (classes=...), or fit anew."
             )
         return np.searchsorted(self.classes_, y).astype(np.int32)
@@ -262,7 +262,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         if first:
             self.classes_ = np.unique(y if classes is None else np.asarray(classes))
             if len(self.classes_) < 2:
-                raise ValueError(f"y has only one class, {self.classes_[0]!r}: a classifier needs at least two classes")
+                raise ValueError(f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes")
         return self._codes(y)
 
     def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:

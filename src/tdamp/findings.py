@@ -45,17 +45,20 @@ class Findings(SelectorMixin):
 
     @property
     def active_prob_(self) -> tuple[np.ndarray, ...]:
-        """P(active) of every unit of every layer asked for, inputs first; removed ones have 0.
+        """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0.
 
-        Under the group and burst priors it is the posterior that training used. Under a Gaussian prior it is worked out
-        afterwards, from the evidence of each unit's weights at even prior odds.
+        From the evidence of each unit's outgoing weights at even prior odds, each datum counted once whatever the data
+        weight (which makes these less sure than the probabilities that training itself may use). Inputs of one group
+        share theirs.
         """
         fitted = self._need_fitted()
+        counted = fitted.history[fitted.epoch - 1]["data_weight"] if fitted.history else 1.0
+        ids = self._group_ids(self.network_.widths[0])
+        group_of = None if ids is None else np.unique(ids, return_inverse=True)[1].astype(np.int32)[fitted.inputs]
         found = []
-        for l, (layer, shown) in enumerate(zip(fitted.state.layers, evidence(fitted.state, None), strict=True)):
+        for l, shown in enumerate(evidence(fitted.state, group_of, counted)):
             prob = np.zeros(self.network_.widths[l])
-            in_question = np.isfinite(np.asarray(layer.offset))
-            prob[fitted.kept[l]] = np.where(in_question, layer.active_prob, 1 / (1 + np.exp(-np.clip(shown, -60, 60))))
+            prob[fitted.kept[l]] = 1 / (1 + np.exp(-np.clip(shown.astype(np.float64), -500, 500)))
             found.append(prob)
         return tuple(found)
 
@@ -122,7 +125,7 @@ class Findings(SelectorMixin):
         """Write the fitted estimator into a folder; `tdamp.load` reads it. A crash in between leaves the old model."""
         from .saving import save  # which knows the estimators
 
-        save(self, folder)  # type: ignore[arg-type]
+        save(self, folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> Any:
@@ -133,6 +136,9 @@ class Findings(SelectorMixin):
         if not isinstance(found, cls):
             raise TypeError(f"{folder} holds a {type(found).__name__}, not a {cls.__name__}: use tdamp.load")
         return found
+
+    def _group_ids(self, n_inputs: int) -> np.ndarray | None:
+        raise NotImplementedError
 
     def _need_fitted(self) -> Fitted:
         if not hasattr(self, "fitted_"):

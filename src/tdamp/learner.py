@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import auto
+from .auto import choose
 from .compilation import keep_compiled
 from .findings import Findings
 from .network import Network, Task
@@ -83,7 +83,7 @@ class Learner(Findings, BaseEstimator):
         max_epochs: Any = "auto",
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        patience: int = 10,
+        patience: int = 15,
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -217,7 +217,7 @@ class Learner(Findings, BaseEstimator):
 
     def _settings(self, network: Network, n_rows: int) -> tuple[Settings, bool]:
         """The settings of a fit, and whether rows are held out to stop by."""
-        chosen = auto.choose(network.task, n_rows, network.widths[0], network.n_layers)
+        chosen = choose(network.task, n_rows, network.widths[0], network.n_layers)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
         values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
         rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
@@ -275,8 +275,6 @@ class Learner(Findings, BaseEstimator):
             y_numeric=self._task == "regression",
         )  # fmt: skip
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.sum() > 0:
-            raise ValueError("sample_weight is zero for every row: give at least one row a positive weight")
         counts = weight > 0
         return (X, y, weight) if counts.all() else (X[counts], y[counts], weight[counts])
 

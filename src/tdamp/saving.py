@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -23,7 +23,7 @@ ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
 NOT_STORED = ("callbacks",)
 SCALES = ("x_mean_", "x_scale_", "y_mean_", "y_scale_")
 
-Estimator = TDAMPRegressor | TDAMPClassifier
+Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
 
 
 def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
@@ -41,6 +41,7 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
         "network": asdict(fitted.network),
         "asked": asdict(estimator.network_),
         "outcome": fitted.outcome.name,
+        "epoch": fitted.epoch,
         "history": [_json(record) for record in fitted.history],
         "feature_names": [str(n) for n in getattr(estimator, "feature_names_in_", ())],
         "classes": _json(getattr(estimator, "classes_", None)),
@@ -80,7 +81,10 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if units[0] < 0 or units[-1] >= full:
             raise ModelFileError("a unit is listed that the network does not have")
     history = tuple(dict(record) for record in config["history"])
-    estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]])
+    epoch = config["epoch"]
+    if type(epoch) is not int or not 0 <= epoch <= len(history):
+        raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
+    estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]], epoch)
     estimator.network_ = asked
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)

@@ -46,6 +46,7 @@ class Fitted:
     kept: tuple[np.ndarray, ...]
     history: tuple[dict[str, Any], ...]
     outcome: Outcome
+    epoch: int  # whose posterior this is, counted from 1
 
     @property
     def inputs(self) -> np.ndarray:
@@ -138,7 +139,7 @@ class _Run:
                 self.state, outcome = before, Outcome.DIVERGED
                 break
             self._control_sparsity(epoch + 1)
-            self._record(epoch + 1, info, time.perf_counter() - started)
+            self._record(epoch + 1, epoch + 1 - first, info, time.perf_counter() - started)
             if monitor is not None:
                 score = float(monitor(self._fitted(outcome)))
                 self.history[-1]["held_out"] = score
@@ -153,7 +154,7 @@ class _Run:
         if best is not None:
             self.state, self.network, self.kept = best.state, best.network, best.kept
         self._compact(active_units(self.state), bucket=1)
-        return self._fitted(outcome)
+        return self._fitted(outcome, None if best is None else best.epoch + 1)
 
     @property
     def _is_settled(self) -> bool:
@@ -222,13 +223,14 @@ class _Run:
     def _group_of(self) -> Array | None:
         return None if self.ids is None else jnp.asarray(self.ids[self.kept[0]])
 
-    def _record(self, epoch: int, info: Info, seconds: float) -> None:
+    def _record(self, epoch: int, passes: int, info: Info, seconds: float) -> None:
+        s = self.settings
         active = [int(mask.sum()) for mask in active_units(self.state)]
         self.history.append(
             {
                 "epoch": epoch,
                 "seconds": seconds,
-                "data_weight": self.settings.data_weight_at(epoch - 1),
+                "data_weight": s.data_weight_at(epoch - 1) if s.pasp == "anchored" else float(passes),
                 "noise_var": np.asarray(self.state.noise_var).tolist(),
                 "log_evidence": float(info.log_evidence) / float(self.data.weight.sum()),
                 "active_units": active,
@@ -244,8 +246,9 @@ class _Run:
         noise_var, scale = np.asarray(self.state.noise_var), np.asarray(self.state.noise_scale)
         return Outcome.NOISE_AT_FLOOR if (noise_var <= scale * NOISE_RANGE[0] * 1.01).any() else Outcome.OK
 
-    def _fitted(self, outcome: Outcome) -> Fitted:
-        return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome)
+    def _fitted(self, outcome: Outcome, epoch: int | None = None) -> Fitted:
+        epoch = len(self.history) if epoch is None else epoch
+        return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome, epoch)
 
 
 def _segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -1,0 +1,103 @@
+"""Arguments as people write them, turned into numbers or refused with an example."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line and an exit code of `main`, not a page of usage."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """End the command."""
+        from .ends import Stop
+
+        raise Stop(f"{message}. Type `{self.prog} --help` for how to use it.")
+
+
+def widths(text: str) -> tuple[int, ...]:
+    """Widths of the hidden layers: 64,64."""
+    try:
+        found = tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        found = ()
+    if not found or min(found) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} are no widths of layers: expected whole numbers, such as 64,64")
+    return found
+
+
+def keep(text: str) -> float | int | tuple[float, ...]:
+    """A share of the units (0.3, 30%), their number (40), or a share for each layer, inputs first (1,0.3,0.3)."""
+    parts = text.split(",")
+    try:
+        found = [_share_or_number(part.strip()) for part in parts]
+    except ValueError:
+        found = [0]
+    if len(found) > 1:
+        found = [float(part) for part in found]
+    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in found):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a share of the units, such as 0.3, nor a number of units, such as 40, "
+            "nor a share for each layer, such as 1,0.3,0.3"
+        )
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _share_or_number(text: str) -> float | int:
+    if text.endswith("%"):
+        return float(text[:-1]) / 100
+    return int(text) if text.isdecimal() else float(text)
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that a random generator takes."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 0 to {2**32 - 1}")
+    return int(text)
+
+
+def share_of_rows(text: str) -> float:
+    """0 for no test rows, or a share of the rows."""
+    found = _number(text)
+    if found is None or not 0 <= found <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a share of the rows from 0 to 0.5, such as 0.2")
+    return found
+
+
+def coverage(text: str) -> float:
+    """The probability of an interval."""
+    found = _number(text)
+    if found is None or not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a probability between 0 and 1, such as 0.95")
+    return found
+
+
+def image(text: str) -> tuple[int, int]:
+    """Height and width of a picture: 8x8."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected height x width in pixels, such as 28x28")
+    return int(parts[0]), int(parts[1])
+
+
+def table_out(text: str) -> Path:
+    """A file that predictions are written to."""
+    path = Path(text)
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a name that ends in .csv or .parquet")
+    return path
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

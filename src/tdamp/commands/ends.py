@@ -1,0 +1,37 @@
+"""How a command ends: exit codes, and which errors are for people to read."""
+
+from __future__ import annotations
+
+FINE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+"""130 and 141 are what a shell shows for a command that Ctrl-C or a closed pipe has ended."""
+
+
+class Stop(Exception):
+    """The command ends here; the message says what was wrong, what was expected and what to do."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def code_of(error: BaseException) -> int | None:
+    """The exit code of an error whose message is for people, or None for one that is a bug.
+
+    The errors of the package's own classes are for people: something is missing (a library, a data set), or the data
+    or the model are at fault. So are those of the operating system: a file that cannot be read or written.
+    """
+    if isinstance(error, Stop):
+        return error.code
+    if isinstance(error, OSError):
+        return USAGE
+    if not type(error).__module__.startswith("tdamp."):
+        return None
+    return USAGE if isinstance(error, ImportError) else FAILED
+
+
+def message_of(error: BaseException) -> str:
+    """The error in words."""
+    if isinstance(error, OSError) and error.strerror and not type(error).__module__.startswith("tdamp."):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}. Check the path, its permissions and the space left."
+    return str(error)

@@ -1,0 +1,177 @@
+"""`tdamp fit`: from a table to a model folder."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import arguments, fit_words
+from .ends import FAILED, INTERRUPTED, USAGE, Stop
+from .places import about, check_model_out, fingerprint, read
+from .speech import plain, show, tell
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..saving import Estimator
+    from ..tables import Encoder
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """On the parser."""
+    fit = commands.add_parser(
+        "fit",
+        help="train a model on a table",
+        description="Train a network on a table (CSV, Parquet or NPZ) and save it as a folder. Text columns become "
+        "categories, missing cells are filled and marked, and a part of the rows is held back for an honest score.",
+        epilog="example: tdamp fit houses.csv --target price --keep 0.3 --out model",
+    )
+    fit.add_argument("data", type=Path, metavar="DATA", help="table with a header: .csv, .tsv, .parquet, .npz")
+    fit.add_argument(
+        "--target", action="append", required=True, metavar="COL", help="column to predict; again for more"
+    )
+    fit.add_argument("--out", type=Path, required=True, metavar="MODEL", help="folder for the model")
+    fit.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto by default")
+    fit.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of the layers")
+    fit.add_argument(
+        "--keep",
+        type=arguments.keep,
+        metavar="0.3|40",
+        help="inputs and hidden units that remain: a share, or a number",
+    )
+    fit.add_argument("--prior", choices=("group", "burst", "gaussian"), default="group", help="of the weights")
+    fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")
+    fit.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
+    fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out")
+    fit.add_argument(
+        "--category", nargs="+", action="extend", default=[], metavar="COL", help="columns whose numbers are only names"
+    )
+    fit.add_argument("--seed", type=arguments.seed, default=0, help="of the start, the order and the test rows")
+    fit.add_argument(
+        "--test-fraction", type=arguments.share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
+    )
+    fit.add_argument("--json", action="store_true", help="print one JSON object")
+    fit.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
+    fit.add_argument("--force", action="store_true", help="replace the model that is in the folder")
+    fit.set_defaults(command=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Read, encode, split, train, score, save, tell."""
+    check_model_out(chosen.out, chosen.force)
+    frame = read(chosen.data)
+    encoder = _encoder(chosen, frame)
+    with about(chosen.data):
+        x, y = encoder.pairs(frame)
+    test = _test_rows(chosen, encoder, y)
+    if not chosen.quiet:
+        fit_words.told(chosen, encoder, len(frame), len(y))
+    estimator, seconds = _trained(chosen, encoder, x[~test], y[~test])
+    facts = _facts(chosen, encoder, estimator, x, y, test, seconds)
+    _save(chosen, estimator, encoder, facts)
+    result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
+    if chosen.json:
+        show({**result, "notes": encoder.notes, "size": fit_words.sizes(estimator)})
+    elif not chosen.quiet:
+        print(fit_words.summary(chosen.out, estimator, encoder, facts))
+
+
+def _encoder(chosen: argparse.Namespace, frame: Any) -> Encoder:
+    from ..tables import Encoder
+    from ..tables.table import Table, tidy
+
+    with about(chosen.data, USAGE):
+        Table(frame).need(tidy(name) for name in [*chosen.target, *chosen.drop, *chosen.category])
+    with about(chosen.data):
+        return Encoder.fit(frame, chosen.target, chosen.task, chosen.drop, chosen.category)
+
+
+def _test_rows(chosen: argparse.Namespace, encoder: Encoder, y: np.ndarray) -> np.ndarray:
+    from .split import FEW, drawn_rows
+
+    test = drawn_rows(y, chosen.test_fraction, chosen.seed, encoder.task == "classification")
+    if chosen.test_fraction and not test.any():
+        raise Stop(
+            f"{chosen.data}: {len(y)} rows leave none to test on: give more rows, or --test-fraction 0.",
+            FAILED,
+        )
+    if 0 < test.sum() < FEW:
+        tell(f"only {test.sum()} test rows: their scores are rough.")
+    return test
+
+
+def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> tuple[Estimator, float]:
+    import pandas as pd
+
+    from ..estimators import TDAMPClassifier, TDAMPRegressor
+
+    kind = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
+    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size}
+    estimator = kind(
+        chosen.hidden,
+        prior=chosen.prior,
+        keep=chosen.keep,
+        groups=encoder.groups.tolist(),
+        random_state=chosen.seed,
+        verbose=0 if chosen.quiet else 1,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    started = time.perf_counter()
+    try:
+        estimator.fit(pd.DataFrame(x, columns=list(encoder.feature_names)), y)
+    except KeyboardInterrupt:
+        there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
+        raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
+    except ValueError as error:  # what the settings or the numbers make impossible
+        raise Stop(f"{chosen.data}: {error}", FAILED) from error
+    return estimator, time.perf_counter() - started
+
+
+def _facts(
+    chosen: argparse.Namespace,
+    encoder: Encoder,
+    estimator: Estimator,
+    x: np.ndarray,
+    y: np.ndarray,
+    test: np.ndarray,
+    seconds: float,
+) -> dict[str, Any]:
+    """What is stored beside the model, and printed."""
+    from .. import __version__
+    from .inspect import noise_levels
+    from .predictions import Predictions
+
+    facts: dict[str, Any] = {
+        "task": encoder.task,
+        "targets": list(encoder.target_names),
+        "data": {"file": chosen.data.name, "sha256": fingerprint(chosen.data)},
+        "train_rows": int((~test).sum()),
+        "test_rows": int(test.sum()),
+        "inputs": x.shape[1],
+        "columns": len(encoder.columns),
+        "seconds": round(seconds, 3),
+        "epochs": estimator.n_iter_,
+        "outcome": estimator.fitted_.outcome.name,
+        "noise_std": noise_levels(estimator),
+        "test": None,
+        "tdamp": __version__,
+    }
+    if test.any():
+        found = Predictions.of(estimator, x[test], encoder.target_names)
+        facts["test"] = found.scores(y[test])
+        facts["test_predictions"] = found.stored(y[test])
+    return plain(facts)
+
+
+def _save(chosen: argparse.Namespace, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> None:
+    from ..export.store import ModelFileError
+    from ..saving import save
+
+    try:
+        save(estimator, chosen.out, encoder=encoder.to_json(), facts=facts)
+    except ModelFileError as error:
+        raise Stop(str(error)) from error
+    except KeyboardInterrupt:
+        raise Stop(f"interrupted; {chosen.out} holds the old model or the whole new one.", INTERRUPTED) from None

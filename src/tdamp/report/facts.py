@@ -1,0 +1,129 @@
+"""What a report is made of: plain data, checked when it is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Held:
+    """Predictions on rows, if possible rows the model was not trained on; `where` says which ("held-out rows").
+
+    Regression fills mean, epistemic_std and aleatoric_std, (rows,) or (rows, outputs); classification fills probs,
+    (rows, classes), and y holds class indices. x is the rows' inputs, (rows, inputs), of any type that can be shown.
+    """
+
+    y: np.ndarray
+    mean: np.ndarray | None = None
+    epistemic_std: np.ndarray | None = None
+    aleatoric_std: np.ndarray | None = None
+    probs: np.ndarray | None = None
+    x: np.ndarray | None = None
+    where: str = "held-out rows"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for arrays that do not belong together."""
+        if not len(self.y):
+            raise ValueError("Held has no rows: give at least one, or held=None")
+        for name in ("mean", "epistemic_std", "aleatoric_std"):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != np.shape(self.y):
+                raise ValueError(f"{name} has shape {np.shape(values)}: expected that of y, {np.shape(self.y)}")
+        for name in ("probs", "x"):
+            values = getattr(self, name)
+            if values is not None and (np.ndim(values) != 2 or len(values) != len(self.y)):
+                raise ValueError(f"{name} has shape {np.shape(values)}: expected two axes and {len(self.y)} rows")
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation of a new observation: what the model does not know, and the noise."""
+        assert self.epistemic_std is not None and self.aleatoric_std is not None
+        return np.hypot(np.asarray(self.epistemic_std, np.float64), np.asarray(self.aleatoric_std, np.float64))
+
+    def output(self, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """y, mean and std of one output of a regression."""
+        y, mean, std = (np.asarray(a, np.float64).reshape(len(self.y), -1) for a in (self.y, self.mean, self.std))
+        return y[:, at], mean[:, at], std[:, at]
+
+    @property
+    def n_outputs(self) -> int:
+        """Of a regression."""
+        return int(np.prod(np.shape(self.y)[1:]))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A fitted model, its training and its predictions.
+
+    widths: as asked for, inputs to outputs; widths_left: after pruning.
+    history: a record per epoch as in `Fitted.history`, each with an optional "held_out" log score; noise_var in the
+        squared units of the targets.
+    active_prob: P(active) of all units asked for, a layer at a time, inputs first; 0 for removed ones.
+    feature_names: of all inputs; () numbers them. image_shape: (height, width) if the inputs are an image's pixels.
+    frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error.
+    """
+
+    title: str
+    task: str
+    activation: str
+    widths: tuple[int, ...]
+    widths_left: tuple[int, ...]
+    n_rows: int
+    outcome: str
+    version: str
+    history: Sequence[Mapping[str, Any]]
+    active_prob: tuple[np.ndarray, ...]
+    feature_names: tuple[str, ...] = ()
+    image_shape: tuple[int, int] | None = None
+    classes: tuple[str, ...] | None = None
+    held: Held | None = None
+    frontier: Sequence[Mapping[str, float]] | None = None
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for facts that contradict each other."""
+        if self.task not in ("regression", "classification"):
+            raise ValueError(f"task={self.task!r}: expected 'regression' or 'classification'")
+        if len(self.widths) < 2 or len(self.widths_left) != len(self.widths):
+            raise ValueError(
+                f"widths {self.widths} and widths_left {self.widths_left}: expected one length, at least 2"
+            )
+        sizes = tuple(len(prob) for prob in self.active_prob)
+        if sizes != tuple(self.widths[:-1]):
+            raise ValueError(
+                f"active_prob has lengths {sizes}: expected the inputs and hidden units {self.widths[:-1]}"
+            )
+        if any(not np.all((np.asarray(prob) >= 0) & (np.asarray(prob) <= 1)) for prob in self.active_prob):
+            raise ValueError("active_prob: expected probabilities between 0 and 1")
+        if self.feature_names and len(self.feature_names) != self.widths[0]:
+            raise ValueError(f"{len(self.feature_names)} feature_names: expected {self.widths[0]}, one for each input")
+        if self.image_shape is not None and prod(self.image_shape) != self.widths[0]:
+            raise ValueError(f"image_shape {self.image_shape}: expected (height, width) of {self.widths[0]} pixels")
+        if self.classes is not None and len(self.classes) != self.widths[-1]:
+            raise ValueError(f"{len(self.classes)} classes: expected {self.widths[-1]}, one for each output")
+        if self.held is not None:
+            self._check_held(self.held)
+
+    def _check_held(self, held: Held) -> None:
+        if self.task == "classification":
+            if held.probs is None or np.shape(held.probs)[1] != self.widths[-1]:
+                raise ValueError(f"held.probs: expected (rows, {self.widths[-1]}) class probabilities")
+        elif held.mean is None or held.epistemic_std is None or held.aleatoric_std is None:
+            raise ValueError("held: a regression needs mean, epistemic_std and aleatoric_std")
+        elif np.ndim(held.y) > 2 or held.n_outputs != self.widths[-1]:
+            raise ValueError(f"held.y has shape {np.shape(held.y)}: expected {self.widths[-1]} outputs")
+        if held.x is not None and held.x.shape[1] != self.widths[0]:
+            raise ValueError(f"held.x has {held.x.shape[1]} columns: expected {self.widths[0]}, one for each input")
+
+    def feature(self, at: int) -> str:
+        """Name of an input."""
+        return str(self.feature_names[at]) if self.feature_names else f"input {at}"
+
+    def label(self, at: int) -> str:
+        """Name of a class."""
+        return str(self.classes[at]) if self.classes is not None else str(at)

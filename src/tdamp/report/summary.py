@@ -1,0 +1,131 @@
+"""The top of the page: the few numbers that matter, and the rest in a table with plain words beside them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import metrics
+from ..network import n_params
+from .facts import Facts, Held
+from .training_pictures import noise_levels
+from .words import DASH, duration, number, percent, safe
+
+
+class Line(NamedTuple):
+    """A name, its value, and what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def scores(facts: Facts, held: Held) -> list[Line]:
+    """Error, log score and calibration on the rows given."""
+    if facts.task == "classification":
+        assert held.probs is not None
+        common = 1 - np.bincount(held.y).max() / len(held.y)
+        return [
+            Line(
+                "Error",
+                percent(metrics.error_rate(held.y, held.probs)),
+                f"wrong classes; always guessing the commonest: {percent(common)}",
+            ),
+            Line(
+                "Log score",
+                number(metrics.class_log_score(held.y, held.probs), 3),
+                "mean log probability of the true class; 0 is perfect",
+            ),
+            Line(
+                "Calibration error",
+                percent(metrics.ece(held.y, held.probs)),
+                "mean gap between confidence and accuracy (ECE); 0 is perfect",
+            ),
+        ]
+    y, mean, std = held.y, held.mean, held.std
+    assert mean is not None
+    spread = float(np.sqrt(np.mean(np.var(y, axis=0, dtype=np.float64))))
+    return [
+        Line("RMSE", number(metrics.rmse(y, mean), 3), f"typical error; always guessing the mean: {number(spread, 3)}"),
+        Line(
+            "Log score",
+            number(metrics.gaussian_log_score(y, mean, std), 3),
+            "mean log density of the true value; higher is better",
+        ),
+        Line(
+            "95 % coverage",
+            percent(metrics.coverage(y, mean, std, 0.95)),
+            "true values inside their 95 % intervals; 95 % is right",
+        ),
+    ]
+
+
+def size(facts: Facts) -> Line:
+    """Units before and after."""
+    before, after = sum(facts.widths[:-1]), sum(facts.widths_left[:-1])
+    meaning = f"inputs and hidden units in use, of {before:,} asked for" + (
+        f" ({percent(after / before)})" if after < before else ""
+    )
+    return Line("Units", f"{after:,}", meaning)
+
+
+def details(facts: Facts) -> list[Line]:
+    """The rest."""
+    before, after = n_params(facts.widths), n_params(facts.widths_left)
+    shape, left = (DASH.join(map(str, widths)) for widths in (facts.widths, facts.widths_left))
+    lines = [
+        Line("Training rows", f"{facts.n_rows:,}", "rows that the model has learned from"),
+        Line(
+            "Network",
+            shape if left == shape else f"{shape} → {left}",
+            f"inputs, hidden units, outputs; {facts.activation} activation",
+        ),
+        Line(
+            "Units",
+            _before_after(sum(facts.widths[:-1]), sum(facts.widths_left[:-1])),
+            "inputs and hidden units, asked for and left",
+        ),
+        Line("Parameters", _before_after(before, after), "weights and biases, before and after pruning"),
+    ]
+    if facts.history:
+        level = noise_levels(facts)[-1]
+        of = "class scores" if facts.task == "classification" else "targets"
+        text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
+        seconds = sum(float(record.get("seconds", 0.0)) for record in facts.history)
+        count = len(facts.history)
+        lines += [
+            Line("Noise level", text, f"standard deviation of the noise in the {of}, as learned"),
+            Line(
+                "Training time",
+                duration(seconds),
+                f"{count} {'epoch' if count == 1 else 'epochs'}, compilation included",
+            ),
+        ]
+    if facts.held is not None:
+        lines.insert(1, Line("Rows scored", f"{len(facts.held.y):,}", facts.held.where))
+    return lines
+
+
+def tiles(lines: list[Line]) -> str:
+    """The headline numbers."""
+    parts = [
+        f'<div class="tile"><dt>{safe(line.name)}</dt>'
+        f'<dd class="big">{safe(line.value)}</dd><dd>{safe(line.meaning)}</dd></div>'
+        for line in lines
+    ]
+    return f'<dl class="tiles">{"".join(parts)}</dl>'
+
+
+def table(lines: list[Line]) -> str:
+    """All numbers with their meaning."""
+    rows = [
+        f'<tr><th scope="row">{safe(line.name)}</th>'
+        f'<td class="value">{safe(line.value)}</td><td class="meaning">{safe(line.meaning)}</td></tr>'
+        for line in lines
+    ]
+    return f'<div class="card"><table class="summary"><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _before_after(before: int, after: int) -> str:
+    return f"{before:,} → {after:,}" if after != before else f"{before:,}"

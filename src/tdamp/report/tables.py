@@ -1,0 +1,78 @@
+"""Tables of the page, each in a box of its own that scrolls sideways where the screen is narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from .facts import Facts
+from .unit_pictures import frontier_rows, kept, known
+from .words import DASH, number, percent, safe
+
+EPOCHS_SHOWN = 50
+
+NAMES = {
+    "keep": "kept",
+    "units": "units",
+    "params": "parameters",
+    "error": "error",
+    "rmse": "RMSE",
+    "log_score": "log score",
+    "calibration_error": "calibration error",
+}
+SHARES = ("error", "calibration_error")
+FIRST = ("epoch", "seconds", "data_weight", "noise_var", "log_evidence", "held_out", "active_units")
+
+
+def table(label: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are escaped already; `label` says to a screen reader what scrolls."""
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    box = f'<div class="scroll" role="region" tabindex="0" aria-label="{safe(label)}">'
+    return f"{box}<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+
+
+def frontier(facts: Facts) -> str:
+    """The sparsity path, or nothing."""
+    rows = frontier_rows(facts)
+    if not rows:
+        return ""
+    keys = [key for key in NAMES if any(known(row, key) for row in rows)]
+    cells = [[_frontier_cell(key, row[key]) if known(row, key) else DASH for key in keys] for row in rows]
+    found = table("Sparsity path", [NAMES[key] for key in keys], cells)
+    return f'<div class="card"><h3>The path in numbers</h3>{found}</div>'
+
+
+def epochs(facts: Facts) -> str:
+    """The training's records, folded away; evenly picked ones if there are many."""
+    if not facts.history:
+        return ""
+    picked = np.unique(
+        np.linspace(0, len(facts.history) - 1, min(len(facts.history), EPOCHS_SHOWN)).round().astype(int)
+    )
+    seen = {key for record in facts.history for key in record}
+    keys = [key for key in FIRST if key in seen] + sorted(seen - set(FIRST))
+    rows = [[_value(facts.history[i].get(key)) for key in keys] for i in picked]
+    title = "Epoch by epoch" + (
+        f" ({len(picked)} of {len(facts.history)} epochs)" if len(picked) < len(facts.history) else ""
+    )
+    head = [safe(key.replace("_", " ")) for key in keys]
+    return f'<details class="card"><summary>{title}</summary>{table("Epoch by epoch", head, rows)}</details>'
+
+
+def _frontier_cell(key: str, value: float) -> str:
+    if key == "keep":
+        return kept(value)
+    if key in SHARES:
+        return percent(value)
+    return f"{round(value):,}" if key in ("units", "params") else number(value, 3)
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return DASH
+    if isinstance(value, str):
+        return safe(value)
+    many = [number(v, 4) for v in np.ravel(np.asarray(value, object))]
+    return ", ".join(many[:6]) + (", …" if len(many) > 6 else "")

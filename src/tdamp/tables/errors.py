@@ -1,0 +1,58 @@
+"""What can be wrong with a table, said so that a person can mend it."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+_SHOWN = 8  # names listed before "and so on"
+
+
+class TableError(ValueError):
+    """A file or a column that cannot be used; the message says where, why and what to do."""
+
+
+class TableWarning(UserWarning):
+    """A file was read, but on a guess that a person should know of."""
+
+
+class MissingLibrary(TableError, ImportError):
+    """A library of the extra `tables` is not installed."""
+
+
+def need(module: str) -> Any:
+    """Import `module`, or say which extra to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingLibrary(
+            f"This file needs {module.partition('.')[0]}, which could not be imported ({error}). "
+            "Install it with: pip install 'tdamp[tables]'"
+        ) from error
+
+
+def listing(names: Iterable[object]) -> str:
+    """'a', 'b' and 3 more."""
+    shown = [repr(name) for name in names]
+    more = len(shown) - _SHOWN
+    return ", ".join(shown) if more <= 0 else f"{', '.join(shown[:_SHOWN])} and {more} more"
+
+
+def close(name: str, known: Iterable[str]) -> str:
+    """A sentence with the known names nearest to `name`, whatever their case, or nothing."""
+    folded: dict[str, list[str]] = {}
+    for other in known:
+        folded.setdefault(other.casefold(), []).append(other)
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
+    names = [other for key in near for other in folded[key]]
+    return f" Did you mean {' or '.join(repr(other) for other in names)}?" if names else ""
+
+
+def absent(names: Iterable[str], known: Iterable[str]) -> str:
+    """Which columns are not there, what they may be called, and which ones are there."""
+    names, known = list(names), list(known)
+    which = "column " if len(names) == 1 else "columns "
+    hints = "".join(close(name, known) for name in names[:3])
+    return f"The table has no {which}{listing(names)}.{hints} It has {listing(known)}."

@@ -1,0 +1,71 @@
+"""Settings chosen from the size of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tdamp
+from tdamp.auto import FEW_ROWS, Choice, choose
+
+SIZES = (1, 5, 19, 20, 60, 199, 200, 360, 999, 1000, 2000, 20_000, 60_000, 10_000_000)
+
+
+def settings_of(choice: Choice) -> tdamp.Settings:
+    """The fields that `Settings` knows."""
+    fields = choice._asdict()
+    fields.pop("hold_out")
+    return tdamp.Settings(**fields)
+
+
+@pytest.mark.parametrize("n_rows", SIZES)
+def test_every_size_gives_settings_that_can_run(n_rows: int) -> None:
+    """enumeration: sizes from one row to ten million, through the checks that Settings makes of itself."""
+    choice = choose("regression", n_rows, 10, 3)
+    assert settings_of(choice).data_weight == choice.data_weight
+    assert choice.batch_size in (8, 16, 32, 64, 128), "a small set, so that compiled code is shared"
+
+
+def test_work_is_bounded() -> None:
+    """enumeration: minibatch steps by size; 60,000 rows get 25 epochs, 400 rows some hundred steps and no thousands."""
+
+    def steps(n_rows: int) -> int:
+        choice = choose("classification", n_rows, 10, 3)
+        return choice.max_epochs * -(-n_rows // choice.batch_size)
+
+    assert choose("regression", 60_000, 784, 2).max_epochs == 25
+    assert 300 <= steps(400) <= 2000
+    assert all(steps(n) <= 25 * n / 128 + 2500 for n in SIZES), "beyond small tables, 25 epochs of 128 rows at a time"
+
+
+def test_data_weight_grows_within_the_epochs() -> None:
+    """identity: the data weight never falls, and its last value is reached before the last epoch."""
+    for n_rows in SIZES:
+        choice = choose("regression", n_rows, 10, 3)
+        weights = np.asarray(choice.data_weight)
+        assert (np.diff(weights) > 0).all() and weights[0] >= 1
+        assert len(weights) < choice.max_epochs
+
+
+def test_few_rows_are_all_trained_on_and_growth_is_held_back() -> None:
+    """enumeration: either side of FEW_ROWS."""
+    few, more = choose("regression", FEW_ROWS - 1, 10, 3), choose("regression", FEW_ROWS, 10, 3)
+    assert (few.hold_out, more.hold_out) == (False, True)
+    assert np.max(few.data_weight) < np.max(more.data_weight), "nothing would stop it in time"
+
+
+def loss(signal: float, **settings: object) -> float:
+    """Nats a row lost on new rows, against the true density, by a fit to 400 rows of a noisy line."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((2400, 5))
+    noise_var = 1 - signal**2
+    y = signal * x[:, 0] + np.sqrt(noise_var) * rng.standard_normal(len(x))
+    model = tdamp.TDAMPRegressor(prior="gaussian", random_state=0, **settings).fit(x[:400], y[:400])
+    truth = np.mean(-0.5 * np.log(2 * np.pi * noise_var) - 0.5 * (y - signal * x[:, 0])[400:] ** 2 / noise_var)
+    return float(truth - model.log_score(x[400:], y[400:]))
+
+
+def test_noise_is_not_learned_and_signal_is() -> None:
+    """closed form: the log score of the true density; settings that are wrong for one of the two do fail there."""
+    assert loss(signal=0.0) < 0.1 < loss(signal=0.0, data_weight=30.0, early_stopping=False)
+    assert loss(signal=0.95) < 0.2 < loss(signal=0.95, data_weight=1.0)
