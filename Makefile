@@ -2,12 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints.txt
 	$(BIN)/python -m pip install --quiet -e . -c constraints.txt
+	touch $@
+
+.venv/.demo: .venv/.demo
+	$(BIN)/python -m pip install --quiet -e ".[export,report]" -c constraints.txt
+	touch $@
+
+# The report's pages are tried in a browser: Debian's Chromium, where none is there and apt-get may install it.
+.venv/.browser: .venv/.dev
+	for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
+	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
 	touch $@
 
 .venv/.dev: .venv/.core
@@ -18,10 +28,10 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
 	touch $@
 
-demo: .venv/.core
+demo: .venv/.demo
 	$(BIN)/tdamp demo
 
-test: .venv/.dev
+test: .venv/.dev .venv/.browser
 	$(BIN)/python -m pytest -n 2
 
 lint: .venv/.dev
@@ -29,9 +39,12 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: .venv/.dev
+	$(BIN)/mkdocs build --strict
+
 bench: .venv/.bench
 	$(BIN)/tdamp bench accuracy
 	$(BIN)/tdamp bench speed
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache

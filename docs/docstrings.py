@@ -1,7 +1,8 @@
 """A griffe extension for the API page: docstrings as this project writes them, made readable for its numpy parser.
 
 Parameters are written `name : what it is`, which the parser would take for a type; and the estimators' docstrings are
-completed when the package is imported, which a reader of the source does not see.
+completed when the package is imported, which a reader of the source does not see. Fields are written `name: what it
+is`, with further lines indented, which Markdown would run together.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import griffe
 
 ESTIMATORS = ("TDAMPRegressor", "TDAMPClassifier")
 ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+)$")
+FIELD = re.compile(r"^(\w+(?:, \w+)*): (.+)$", re.MULTILINE)
 
 
 class Docstrings(griffe.Extension):
@@ -25,6 +27,8 @@ class Docstrings(griffe.Extension):
         for name in ESTIMATORS:
             docstring = pkg[f"estimators.{name}"].docstring
             docstring.value = f"{docstring.value}\n\n{sections}"
+        settings = pkg["settings.Settings"].docstring
+        settings.value = FIELD.sub(r"- **\1**: \2", settings.value)
 
 
 def flat(text: str) -> str:

@@ -39,19 +39,24 @@ def test_work_is_bounded() -> None:
 
 
 def test_data_weight_grows_within_the_epochs() -> None:
-    """identity: the data weight never falls, and its last value is reached before the last epoch."""
+    """identity: the data weight never falls, and its last value is reached."""
     for n_rows in SIZES:
-        choice = choose("regression", n_rows, 10, 3)
-        weights = np.asarray(choice.data_weight)
-        assert (np.diff(weights) > 0).all() and weights[0] >= 1
-        assert len(weights) < choice.max_epochs
+        for hold_out in (None, False, True):
+            choice = choose("regression", n_rows, 10, 3, hold_out)
+            weights = np.asarray(choice.data_weight)
+            assert (np.diff(weights) > 0).all() and weights[0] >= 1
+            assert len(weights) <= choice.max_epochs
+            assert choice.warm_up < choice.max_epochs
 
 
-def test_few_rows_are_all_trained_on_and_growth_is_held_back() -> None:
-    """enumeration: either side of FEW_ROWS."""
-    few, more = choose("regression", FEW_ROWS - 1, 10, 3), choose("regression", FEW_ROWS, 10, 3)
-    assert (few.hold_out, more.hold_out) == (False, True)
-    assert np.max(few.data_weight) < np.max(more.data_weight), "nothing would stop it in time"
+def test_rows_are_held_out_where_there_are_some_and_growth_is_short_where_none_are() -> None:
+    """enumeration: either side of FEW_ROWS, and both wishes."""
+    assert not choose("regression", FEW_ROWS - 1, 10, 3).hold_out
+    assert choose("regression", FEW_ROWS, 10, 3).hold_out
+    held, all_rows = (choose("regression", 400, 10, 3, hold_out) for hold_out in (True, False))
+    assert (held.hold_out, all_rows.hold_out) == (True, False)
+    assert np.max(all_rows.data_weight) < np.max(held.data_weight)
+    assert all_rows.max_epochs < held.max_epochs
 
 
 def loss(signal: float, **settings: object) -> float:

@@ -7,7 +7,7 @@ Everything here is a pure function; training.fit runs it epoch by epoch and remo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,11 @@ class Info(NamedTuple):
     clips: damp.Clips
     noise_clips: Array
     log_evidence: Array  # of each row before it was learned from
+
+
+def no_info(dtype: Any) -> Info:
+    """Nothing counted yet."""
+    return Info(damp.no_clips(), jnp.zeros((), jnp.int32), jnp.zeros((), dtype))
 
 
 class Plan(NamedTuple):
@@ -118,18 +123,16 @@ def e_step(
     many minibatches there are is found at run time, so that tables of different lengths share a compilation.
     """
 
-    def step(state: State, index: Array, here: Array) -> tuple[State, mstep.NoiseStats, Info]:
-        row_weight = weight[index] * here.astype(weight.dtype)
-        return minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
-
     def body(i: Array, done: tuple[State, mstep.NoiseStats, Info]) -> tuple[State, mstep.NoiseStats, Info]:
-        state, stats, info = done
-        state, *more = step(state, order[i], present[i])
-        return state, *jax.tree.map(jnp.add, (stats, info), tuple(more))
+        state, *sums = done
+        index = order[i]
+        row_weight = weight[index] * present[i].astype(weight.dtype)
+        state, *more = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
+        return state, *jax.tree.map(jnp.add, tuple(sums), tuple(more))
 
-    _, *like = jax.eval_shape(step, state, order[0], present[0])
-    nothing = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), tuple(like))
-    return jax.lax.fori_loop(0, jnp.sum(present.any(-1), dtype=jnp.int32), body, (state, *nothing))
+    steps = jnp.sum(present.any(-1), dtype=jnp.int32)
+    nothing = mstep.no_stats(plan.network, plan.noise_update, x.dtype), no_info(x.dtype)
+    return jax.lax.fori_loop(0, steps, body, (state, *nothing))
 
 
 def m_step(plan: Plan, group_of: Array | None, state: State, stats: mstep.NoiseStats) -> tuple[State, Array]:

@@ -17,7 +17,17 @@ COMMANDS = (fit, predict, report, inspect, export, data, demo, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
+    """Run a command; returns the exit code. Without arguments it is the program, with those of the command line."""
+    code = _run(arguments)
+    if code == INTERRUPTED and arguments is None:
+        # XLA may still be compiling in threads of its own, and they crash an interpreter that shuts down in order
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")

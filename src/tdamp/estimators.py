@@ -165,7 +165,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
         activation: str = "relu",
-        prior: str = "group",
+        prior: str = "gaussian",
         keep: float | int | Sequence[float] | None = None,
         pruning: str = "exact",
         groups: Any = None,

@@ -52,7 +52,7 @@ class Findings(SelectorMixin):
         share theirs.
         """
         fitted = self._need_fitted()
-        counted = fitted.history[fitted.epoch - 1]["data_weight"] if fitted.history else 1.0
+        counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
         ids = self._group_ids(self.network_.widths[0])
         group_of = None if ids is None else np.unique(ids, return_inverse=True)[1].astype(np.int32)[fitted.inputs]
         found = []
@@ -120,6 +120,16 @@ class Findings(SelectorMixin):
             classes=getattr(self, "classes_", None),
             feature_names=getattr(self, "feature_names_in_", None),
         )
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> None:
+        """Write one HTML page about the model (extra `report`). X and y, rows not trained on, show its calibration.
+
+        Options: title, image_shape=(height, width), sparsity_path, notes, where (what X and y are, in words).
+        """
+        from .report import report_of
+
+        self._need_fitted()
+        report_of(self, path, X, y, **options)
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted estimator into a folder; `tdamp.load` reads it. A crash in between leaves the old model."""

@@ -30,8 +30,8 @@ class Learner(Findings, BaseEstimator):
     ----------
     hidden_layer_sizes : widths of the hidden layers.
     activation : "relu", "leaky_relu", "abs", "hard_tanh" or "identity".
-    prior : "group" (each unit is needed or not, with a probability), "burst" (neighbours are needed together) or
-        "gaussian" (every unit is needed).
+    prior : "gaussian" (every unit is needed), "group" (each unit is needed or not, with a probability) or "burst"
+        (neighbours are needed together). `keep` works with each.
     keep : what remains of the inputs and hidden units: a fraction of all, a number of units, or a fraction for each
         layer's units; None removes none.
     pruning : "exact" ends with exactly the number asked for, "paper" is the published rule.
@@ -71,7 +71,7 @@ class Learner(Findings, BaseEstimator):
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
         activation: str = "relu",
-        prior: str = "group",
+        prior: str = "gaussian",
         keep: float | int | Sequence[float] | None = None,
         pruning: str = "exact",
         groups: Any = None,
@@ -193,6 +193,7 @@ class Learner(Findings, BaseEstimator):
                 start=start,
             )
         self.network_ = network
+        self.n_rows_ = len(x)
         self.settings_ = settings
         if self.fitted_.outcome is not Outcome.OK:
             TrainingWarning.tell(self.fitted_.outcome)
@@ -217,15 +218,13 @@ class Learner(Findings, BaseEstimator):
 
     def _settings(self, network: Network, n_rows: int) -> tuple[Settings, bool]:
         """The settings of a fit, and whether rows are held out to stop by."""
-        chosen = choose(network.task, n_rows, network.widths[0], network.n_layers)
+        wish = None if _is_auto(self.early_stopping) else bool(self.early_stopping)
+        chosen = choose(network.task, n_rows, network.widths[0], network.n_layers, hold_out=wish)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
         values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
         rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
         weight = values["data_weight"]
         values["data_weight"] = weight if isinstance(weight, Real) else tuple(weight)
-        if values["batch_size"] != chosen.batch_size and isinstance(values["batch_size"], Integral):
-            values["batch_size"] = int(values["batch_size"])
-        hold_out = chosen.hold_out if _is_auto(self.early_stopping) else bool(self.early_stopping)
         if not 0 < self.validation_fraction < 1:
             raise ValueError(f"validation_fraction={self.validation_fraction!r}: expected a number in (0, 1)")
         keep: Any = self.keep
@@ -241,7 +240,7 @@ class Learner(Findings, BaseEstimator):
             keep=keep,
             patience=self.patience,
         )
-        return Settings(**{**rest, **values, **named}), hold_out
+        return Settings(**{**rest, **values, **named}), chosen.hold_out
 
     def _network(self) -> Network:
         hidden: Any = self.hidden_layer_sizes

@@ -6,7 +6,7 @@ minibatches, chunks and clients. Oracle: closed form, direct argmax, enumeration
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ from jax import Array
 from . import gumbel, numerics
 from .beliefs import Moments, thin
 from .factors import burst, group_spike_slab, probit_output
-from .network import Task
+from .network import Network, Task
 from .turbo import Layer
 
 NoiseRule = Literal["em", "numerical", "fixed"]
@@ -51,6 +51,12 @@ def noise_stats(
         scales = jnp.exp(-0.5 * jnp.asarray(_GRID, w.dtype)) / jnp.sqrt(noise_var)
         return NoiseStats(weight, jnp.stack([(share * numerics.log_ndtr(-points * s)).sum() for s in scales]))
     return NoiseStats(weight, jnp.stack([(w * margin.mean).sum(), (w * (margin.mean**2 + margin.var)).sum()]))
+
+
+def no_stats(network: Network, rule: NoiseRule, dtype: Any) -> NoiseStats:
+    """`noise_stats` of no rows."""
+    size = network.widths[-1] if network.task == "regression" else len(_GRID) if rule == "numerical" else 2
+    return NoiseStats(jnp.zeros((), dtype), jnp.zeros(size, dtype))
 
 
 def noise_target(task: Task, rule: NoiseRule, stats: NoiseStats, noise_var: Array) -> Array:

@@ -42,6 +42,7 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
         "asked": asdict(estimator.network_),
         "outcome": fitted.outcome.name,
         "epoch": fitted.epoch,
+        "n_rows": estimator.n_rows_,
         "history": [_json(record) for record in fitted.history],
         "feature_names": [str(n) for n in getattr(estimator, "feature_names_in_", ())],
         "classes": _json(getattr(estimator, "classes_", None)),
@@ -86,6 +87,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
     estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]], epoch)
     estimator.network_ = asked
+    estimator.n_rows_ = int(config["n_rows"])
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)
     if names.size:

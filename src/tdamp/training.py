@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite, log
+from math import exp, isfinite, log
 from typing import Any, NamedTuple
 
 import jax
@@ -230,7 +230,8 @@ class _Run:
             {
                 "epoch": epoch,
                 "seconds": seconds,
-                "data_weight": s.data_weight_at(epoch - 1) if s.pasp == "anchored" else float(passes),
+                "data_weight": s.data_weight_at(epoch - 1),
+                "counted": self._counted(epoch, passes),
                 "noise_var": np.asarray(self.state.noise_var).tolist(),
                 "log_evidence": float(info.log_evidence) / float(self.data.weight.sum()),
                 "active_units": active,
@@ -238,6 +239,15 @@ class _Run:
                 "noise_clips": int(info.noise_clips),
             }
         )
+
+    def _counted(self, epoch: int, passes: int) -> float:
+        """How often the posterior counts each datum by now: on its way to data_weight, as fast as memory lets it."""
+        s = self.settings
+        if s.pasp == "paper":
+            return float(passes)
+        before = self.history[-1]["counted"] if self.history else 0.0
+        kept = exp(-1 / s.memory_at(epoch - 1))
+        return kept * before + (1 - kept) * s.data_weight_at(epoch - 1)
 
     def _verdict(self) -> Outcome:
         goal = prune.goal_units(self.settings, self.asked, self.ids)

@@ -44,7 +44,7 @@ def random_fitted(network: Network, n_features: int, seed: int, decades: float =
     noise_var = 10 ** rng.uniform(-2, 0, n_out if network.task == "regression" else ())
     state = state._replace(layers=tuple(layers), noise_var=jnp.asarray(noise_var))
     inputs = np.sort(rng.permutation(n_features)[:n_in])
-    return Fitted(network, state, (inputs, *map(np.arange, network.widths[1:-1])), (), Outcome.OK)
+    return Fitted(network, state, (inputs, *map(np.arange, network.widths[1:-1])), (), Outcome.OK, epoch=1)
 
 
 def _spread(rng: np.random.Generator, shape: tuple[int, ...], scale: float, doubt: float) -> Moments:

@@ -95,7 +95,8 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     gone = removed(estimator, encoder)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
-        parts.append(f"Columns that the network does without: {', '.join(gone[:SHOWN])}{more}.")
+        hint = "" if isinstance(estimator.keep, tuple) else f" To keep all columns: {spare_inputs(estimator)}"
+        parts.append(f"Columns that the network does without: {', '.join(gone[:SHOWN])}{more}.{hint}")
     if facts["test"]:
         parts.append(f"Scores on {facts['test_rows']:,} test rows, which training did not see:")
         parts.append(score_text(facts["test"]))
@@ -107,6 +108,13 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     parts.append(f"  tdamp predict {place} NEW.csv --out predictions.csv\n  tdamp report {place} --out report.html")
     parts.append(f"  tdamp inspect {place}\n  tdamp export {place} --to onnx")
     return "\n".join(parts)
+
+
+def spare_inputs(estimator: Estimator) -> str:
+    """The option that removes as large a share of the hidden units, and no input."""
+    asked = estimator.network_
+    share = estimator.keep / asked.n_units if isinstance(estimator.keep, int) else estimator.keep
+    return f"--keep {','.join(['1', *[f'{share:.2g}'] * (asked.n_layers - 1)])}"
 
 
 def removed(estimator: Estimator, encoder: Encoder) -> list[str]:

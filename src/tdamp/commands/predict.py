@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..tables import Encoder
     from .predictions import Predictions
 
+PIECE = 4096
+"""Characters written at once: a pipe that closes in the midst of a large piece may go unnoticed."""
+
 
 def add(commands: argparse._SubParsersAction) -> None:
     """On the parser."""
@@ -65,7 +68,9 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.json:
         show(_result(chosen, encoder, table, scores))
     elif chosen.out is None:
-        sys.stdout.write(_csv(table))
+        text = _csv(table)
+        for start in range(0, len(text), PIECE):
+            sys.stdout.write(text[start : start + PIECE])
     else:
         print(f"{len(table):,} predictions in {chosen.out}: {', '.join(_few(list(table.columns)))}")
 

@@ -17,7 +17,10 @@ from .onnx_moments import activate
 from .plain import Plain, PlainLayer, described
 
 LOWEST_PROB = 1e-30
-"""Floor of a normal probability before its logarithm: float32 erf is rounding below 1e-7, and may be zero."""
+"""Floor of the probability to beat all rivals: float32 products may be zero, and must not all be."""
+
+OWN_MARGIN = 1e20
+"""A class's lead over itself: so large that it counts as beaten."""
 
 
 def to_onnx(plain: Plain, path: str | Path) -> None:
@@ -84,21 +87,20 @@ def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
 
 
 def _class_probs(g: Graph, mean: str, var: str, noise_var: float, n_classes: int) -> str:
-    """P(y) by the quadrature of predict.log_class_probs; in logarithms, so that the sum is never zero."""
+    """P(y) by the quadrature of predict.log_class_probs; products may underflow, their floor keeps the sum positive."""
     g.at = "classes/"
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     std = g.op("Sqrt", g.op("Max", g.op("Add", var, 0.5 * noise_var), MIN_VAR), name="std")
     margin = g.op("Sub", _wide(g, mean, 2), _wide(g, mean, 1), name="margin")  # (rows, y, m)
-    step = g.op("Mul", _wide(g, std, 2), g.constant("nodes", nodes))  # (rows, y, node)
-    point = g.op("Add", _wide(g, margin, 3), _wide(g, step, 2))  # (rows, y, m, node)
-    sds = g.op("Div", point, _wide(g, g.op("Mul", std, float(np.sqrt(2))), 1, 3), name="above_rival")
-    prob = g.op("Mul", g.op("Add", g.op("Erf", sds), 1.0), 0.5, name="beats_rival")
-    log_prob = g.op("Log", g.op("Max", prob, LOWEST_PROB))
-    rivals = g.op("Mul", log_prob, g.constant("is_rival", 1.0 - np.eye(n_classes)[..., None]))
-    log_mass = g.op("ReduceSum", rivals, np.array([2]), keepdims=0)  # (rows, y, node)
-    log_mass = g.op("Add", log_mass, g.constant("log_weights", np.log(weights / weights.sum())), name="log_mass")
-    best = g.op("ReduceMax", log_mass, axes=[1, 2], keepdims=1)
-    mass = g.op("ReduceSum", g.op("Exp", g.op("Sub", log_mass, best)), np.array([2]), keepdims=0, name="mass")
+    margin = g.op("Add", margin, g.constant("own_margin", OWN_MARGIN * np.eye(n_classes)))
+    rival_std = _wide(g, std, 1)
+    ahead = _wide(g, g.op("Div", margin, rival_std, name="ahead"), 3)
+    ratio = _wide(g, g.op("Div", _wide(g, std, 2), rival_std, name="std_ratio"), 3)
+    line = g.constant("line", np.stack([np.ones(NODES), nodes]) / np.sqrt(2))
+    sds = g.op("MatMul", g.op("Concat", ahead, ratio, axis=3), line, name="above_rival")  # (rows, y, m, node)
+    beats = g.op("Add", g.op("Mul", g.op("Erf", sds), 0.5), 0.5, name="beats_rival")
+    beats_all = g.op("Max", g.op("ReduceProd", beats, axes=[2], keepdims=0), LOWEST_PROB, name="beats_all")
+    mass = g.op("MatMul", beats_all, g.constant("weights", weights / weights.sum()), name="mass")
     return g.op("Div", mass, g.op("ReduceSum", mass, np.array([1]), keepdims=1))
 
 

@@ -1,0 +1,90 @@
+"""From a fitted estimator to the facts that a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .facts import Facts, Held
+from .page import write_report
+
+
+def report_of(
+    estimator: Any,
+    path: str | Path,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    where: str = "rows given for the report",
+    image_shape: tuple[int, int] | None = None,
+    sparsity_path: Any = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the page of a fitted estimator. X and y, rows it was not trained on, show how far it can be trusted.
+
+    `image_shape` (height, width) draws the inputs as an image; `sparsity_path` is what `tdamp.sparsity_path` gave.
+    """
+    if (X is None) != (y is None):
+        raise ValueError("give both X and y, or neither")
+    held = None if X is None else held_of(estimator, X, y, where)
+    frontier = None if sparsity_path is None else sparsity_path.frame.to_dict("records")
+    facts = facts_of(estimator, held, title=title, image_shape=image_shape, frontier=frontier, notes=notes)
+    write_report(facts, Path(path))
+
+
+def facts_of(
+    estimator: Any,
+    held: Held | None,
+    *,
+    title: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+    n_rows: int = 0,
+    frontier: Sequence[Mapping[str, float]] | None = None,
+    notes: Sequence[str] = (),
+) -> Facts:
+    """A fitted estimator as the report wants it."""
+    from .. import __version__
+
+    fitted, asked = estimator.fitted_, estimator.network_
+    classes = getattr(estimator, "classes_", None)
+    return Facts(
+        title=title or type(estimator).__name__,
+        task=asked.task,
+        activation=asked.activation,
+        widths=asked.widths,
+        widths_left=fitted.network.widths,
+        n_rows=n_rows or int(getattr(estimator, "n_rows_", 0)),
+        outcome=fitted.outcome.name,
+        version=__version__,
+        history=_in_units(estimator),
+        active_prob=estimator.active_prob_,
+        feature_names=tuple(map(str, getattr(estimator, "feature_names_in_", ()))),
+        image_shape=image_shape,
+        classes=None if classes is None else tuple(map(str, classes)),
+        held=held,
+        frontier=frontier,
+        notes=tuple(notes),
+    )
+
+
+def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
+    """Predictions on rows whose targets are known."""
+    x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if hasattr(estimator, "classes_"):
+        return Held(y=estimator._codes(y), probs=estimator.predict_proba(X), x=x, where=where)
+    found = estimator.predict_distribution(X)
+    y = np.asarray(y, np.float64).reshape(found.mean.shape)
+    return Held(y=y, **found._asdict(), x=x, where=where)
+
+
+def _in_units(estimator: Any) -> list[dict[str, Any]]:
+    """The history with the noise in the units of the targets."""
+    square = np.square(getattr(estimator, "y_scale_", 1.0))
+    return [
+        {**record, "noise_var": (np.asarray(record["noise_var"], np.float64) * square).tolist()}
+        for record in estimator.fitted_.history
+    ]

@@ -1,0 +1,175 @@
+"""`tdamp fit` in this process: what it stores and says, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_examples import SMALL, Example, call, csv, files, houses
+from sklearn.metrics import r2_score
+
+import tdamp
+from tdamp.commands.split import drawn_rows
+from tdamp.estimators import TDAMPRegressor
+from tdamp.tables import Encoder, read_table
+
+
+def test_facts(regression: Example) -> None:
+    """identity: rows add up, sizes follow from the widths, and keep is met."""
+    assert regression.said.code == 0, regression.said.err
+    found = regression.said.json
+    assert (found["train_rows"], found["test_rows"], found["task"]) == (120, 30, "regression")
+    asked, left = found["size"]["asked"], found["size"]["left"]
+    # area, district (3), sold, garden and its mark
+    assert asked["widths"] == [7, 16, 1] and asked["parameters"] == 8 * 16 + 17
+    assert left["units"] == sum(left["widths"][:-1]) <= round(0.5 * asked["units"]) + 2
+    assert any("garden" in note and "missing" in note for note in found["notes"])
+    assert "garden" in regression.said.err  # the notes are also told, beside the JSON
+
+
+def test_test_score_is_of_rows_not_trained_on(regression: Example) -> None:
+    """twin: the stored model, applied to the rows that the same draw leaves out, scores what was reported."""
+    frame = read_table(regression.data)
+    x, y = Encoder.fit(frame, "price").pairs(frame)
+    test = drawn_rows(y, 0.2, 0, classes=False)
+    estimator = tdamp.load(regression.model)
+    mean = estimator.predict(pd.DataFrame(x[test], columns=estimator.feature_names_in_))
+    assert regression.said.json["test"]["r2"] == pytest.approx(r2_score(y[test], mean), rel=1e-5)
+    np.testing.assert_allclose(estimator.x_mean_, x[~test].mean(0), rtol=1e-6)  # scales of training rows alone
+
+
+def test_a_category_stays_or_goes_as_one(regression: Example) -> None:
+    """identity: of each column's inputs all remain or none."""
+    for column in call("inspect", regression.model, "--json").json["columns"]:
+        assert column["left"] in (0, column["inputs"]), column
+
+
+def test_classes(classification: Example) -> None:
+    """identity: text targets make a classification with these classes, scored as one."""
+    assert classification.said.code == 0, classification.said.err
+    found = classification.said.json
+    assert found["task"] == "classification"
+    assert set(found["test"]) == {"rows", "accuracy", "accuracy_of_commonest", "log_score", "ece"}
+    assert list(tdamp.load(classification.model).classes_) == ["high", "low", "middle"]
+
+
+def test_text_for_people(tmp_path: Path) -> None:
+    """golden(what a first user must find): notes, sizes, scores and the next commands; two targets; force."""
+    data = csv(tmp_path, "h.csv", houses(150))
+    arguments = ["fit", data, "--target", "price", "--target", "garden", "--drop", "band", "--out", tmp_path / "a b"]
+    said = call(*arguments, *SMALL)
+    assert said.code == 0, said.err
+    for part in ("asked for", "R2 of price", "RMSE of garden", "tdamp predict '", "test rows", "Noise level"):
+        assert part in said.out
+    assert "missing in" in said.out  # garden is a target, so rows without it are left out
+    before = files(tmp_path / "a b")
+    refused = call(*arguments, *SMALL)
+    assert refused.code == 2 and "--force" in refused.err and files(tmp_path / "a b") == before
+    again = call(*arguments, *SMALL, "--force", "--quiet", "--seed", "1", "--test-fraction", "0")
+    assert (again.code, again.out) == (0, "") and files(tmp_path / "a b") != before
+    assert call("inspect", tmp_path / "a b", "--json").json["test"] is None
+    report = call("report", tmp_path / "a b", "--out", tmp_path / "r.html")
+    assert report.code == 0 and "nothing is scored" in report.err
+    table = call("predict", tmp_path / "a b", data, "--json").json
+    assert set(table["predictions"][0]) == {
+        f"{t}_{p}" for t in ("price", "garden") for p in ("mean", "std", "low", "high")
+    }
+
+
+def test_interrupted(regression: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: Ctrl-C during training gives 130, no traceback, and leaves the old model byte for byte."""
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TDAMPRegressor, "fit", stopped)
+    before = files(regression.model)
+    said = call("fit", regression.data, "--target", "price", "--out", regression.model, "--force", *SMALL)
+    assert said.code == 130 and "as it was" in said.err and "Traceback" not in said.err
+    assert files(regression.model) == before
+
+
+def test_impossible_settings(regression: Example, tmp_path: Path) -> None:
+    """identity: more units than there are, and shares for layers that are not there, are told without a traceback."""
+    for keep in ("900", "1,0.3,0.3,0.3"):
+        said = call("fit", regression.data, "--target", "price", "--out", tmp_path / "m", "--keep", keep, *SMALL)
+        assert said.code == 1 and said.err.splitlines()[-1].startswith("tdamp: ") and "keep" in said.err
+        assert not (tmp_path / "m").exists()
+
+
+def _broken(frame: pd.DataFrame, case: str) -> pd.DataFrame:
+    text = frame.astype(object)
+    if case == "cell":
+        text.loc[3, "area"] = "big"
+    elif case == "constant":
+        text["price"] = 7.5
+    elif case == "infinite":
+        text.loc[5, "price"] = "1e999"
+    elif case == "no target":
+        text["price"] = None
+    elif case == "one class":
+        text["band"] = "low"
+    elif case == "dates":
+        text["price"] = text["sold"]
+    elif case == "few":
+        text = text.iloc[:2]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("case", "target", "words"),
+    [
+        ("cell", "price", "column area, line 5: 'big' is not a number"),
+        ("constant", "price", "every row has the value 7.5"),
+        ("infinite", "price", "infinite or too large"),
+        ("no target", "price", "missing in every row"),
+        ("one class", "band", "nothing to tell apart"),
+        ("dates", "price", "dates cannot be predicted"),
+        ("few", "price", "--test-fraction 0"),
+    ],
+)
+def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) -> None:
+    """enumeration: each fault ends with 1 and one line that names the file and the fault; nothing is written."""
+    data = csv(tmp_path, "h.csv", _broken(houses(40), case))
+    said = call("fit", data, "--target", target, "--out", tmp_path / "m", *SMALL)
+    assert said.code == 1 and words in said.err and "h.csv" in said.err and said.out == ""
+    assert said.err.startswith("tdamp: ") and said.err.count("\n") <= 2
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"--target": "prise"}, "Did you mean 'price'?"),
+        ({"--drop": "gardn"}, "Did you mean 'garden'?"),
+        ({"data": "hauses.csv"}, "Did you mean 'houses.csv'?"),
+        ({"data": "."}, "not a file"),
+        ({"--hidden": "wide"}, "such as 64,64"),
+        ({"--keep": "3.5"}, "such as 0.3"),
+        ({"--task": "guess"}, "invalid choice"),
+        ({"--out": "houses.csv"}, "choose another folder"),
+        ({"--out": "houses.csv/m"}, "cannot be written"),
+        ({"--out": "full"}, "choose a new or empty folder"),
+        ({"--epochs": "0"}, "at least 1"),
+    ],
+)
+def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """enumeration: each mistake ends with 2 before any training, and the message helps."""
+    monkeypatch.chdir(tmp_path)
+    csv(tmp_path, "houses.csv", houses(40))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    given = {"data": "houses.csv", "--target": "price", "--out": "m"} | change
+    said = call("fit", given.pop("data"), *(part for pair in given.items() for part in pair))
+    assert said.code == 2 and words in said.err and said.err.startswith("tdamp: ") and said.out == ""
+    assert (tmp_path / "full" / "notes.txt").read_text() == "mine" and not (tmp_path / "m").exists()
+
+
+def test_empty_files(tmp_path: Path) -> None:
+    """enumeration: nothing at all, and a header alone."""
+    for content, words in (("", "is empty"), ("a,b\n", "no rows")):
+        (tmp_path / "e.csv").write_text(content)
+        said = call("fit", tmp_path / "e.csv", "--target", "a", "--out", tmp_path / "m")
+        assert said.code == 1 and words in said.err
