@@ -1,8 +1,15 @@
 """Both precisions are tested by explicit dtype, so JAX must be able to hold float64."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+if "TDAMP_CACHE" not in os.environ:  # compiled code is shared between the workers, and not with the user's own
+    os.environ["TDAMP_CACHE"] = tempfile.mkdtemp(prefix="tdamp-tests-")
+    atexit.register(shutil.rmtree, os.environ["TDAMP_CACHE"], ignore_errors=True)
 
 import jax
 import pytest

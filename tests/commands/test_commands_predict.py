@@ -148,3 +148,19 @@ def test_model_saved_from_python(regression: Example, tmp_path: Path) -> None:
     assert call("inspect", tmp_path / "m").code == 0
     assert call("export", tmp_path / "m", "--to", "numpy", "--out", tmp_path / "m.py").code == 0
     assert call("report", tmp_path / "m", "--out", tmp_path / "r.html").code == 0
+
+
+def test_copied_columns(regression: Example, new: Path) -> None:
+    """identity: cells of the input stand before the predictions of their rows; wrong names are told."""
+    said = call("predict", regression.model, new, "--copy", "sold", "band")
+    table, frame = pd.read_csv(io.StringIO(said.out)), pd.read_csv(new)
+    assert list(table.columns) == ["sold", "band", "mean", "std", "low", "high"]
+    assert (table[["sold", "band"]] == frame[["sold", "band"]]).all(axis=None)
+    wrong = call("predict", regression.model, new, "--copy", "sould")
+    assert wrong.code == 2 and "Did you mean 'sold'?" in wrong.err and wrong.out == ""
+
+
+def test_the_training_file_is_recognised(regression: Example, new: Path) -> None:
+    """identity: scores on the file of the fit are said to flatter, those on another are not."""
+    assert "flatter" in call("predict", regression.model, regression.data).err
+    assert "flatter" not in call("predict", regression.model, new).err

@@ -41,7 +41,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="0.3|40",
         help="inputs and hidden units that remain: a share, or a number",
     )
-    fit.add_argument("--prior", choices=("group", "burst", "gaussian"), default="group", help="of the weights")
+    fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")
     fit.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
     fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out")
@@ -108,10 +108,9 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
     from ..estimators import TDAMPClassifier, TDAMPRegressor
 
     kind = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
-    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size}
+    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size, "prior": chosen.prior}
     estimator = kind(
         chosen.hidden,
-        prior=chosen.prior,
         keep=chosen.keep,
         groups=encoder.groups.tolist(),
         random_state=chosen.seed,

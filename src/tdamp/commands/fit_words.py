@@ -56,7 +56,7 @@ def size_lines(estimator: Estimator) -> list[tuple[str, ...]]:
 def noise_line(facts: dict[str, Any]) -> str:
     """The learned noise in words."""
     levels = ", ".join(number(level, 3) for level in facts["noise_std"])
-    of = "the class scores" if facts["task"] == "classification" else ", ".join(facts["targets"])
+    of = "the class scores" if facts["task"] == "classification" else ", ".join(facts["targets"]) or "the target"
     return f"Noise level (standard deviation of {of}): {levels}"
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..saving import Estimator
     from ..tables import Encoder
 
+FACTS = {"task", "targets", "data", "train_rows", "test_rows", "noise_std", "test"}
+"""What `tdamp fit` stores at least; another program's facts are not looked at."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -33,6 +36,10 @@ class Model:
     def name(self) -> str:
         """Of the folder, also when it was given as `.`."""
         return self.folder.resolve().name
+
+    def trained_on(self, path: Path) -> bool:
+        """Whether a file is the very one of the fit."""
+        return bool(self.facts) and self.facts["data"].get("sha256") == fingerprint(path)
 
     def need_encoder(self) -> Encoder:
         """The encoder, without which no table can be read."""
@@ -66,7 +73,8 @@ def open_model(folder: Path) -> Model:
             FAILED,
         )
     facts = extra.get("facts")
-    return Model(folder, estimator, encoder, facts if isinstance(facts, dict) else {})
+    known = isinstance(facts, dict) and facts.keys() >= FACTS
+    return Model(folder, estimator, encoder, facts if known else {})
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import arguments
-from .ends import FAILED, Stop
+from .ends import FAILED, USAGE, Stop
 from .fit_words import score_text
 from .places import Model, about, check_writable, open_model, read
 from .speech import show, tell
@@ -42,6 +42,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     predict.add_argument(
         "--interval", type=arguments.coverage, default=0.95, metavar="0.95", help="probability between low and high"
     )
+    predict.add_argument(
+        "--copy", nargs="+", action="extend", default=[], metavar="COL", help="columns of DATA to put before them"
+    )
     predict.add_argument("--no-scores", action="store_true", help="do not look at the target, should it be there")
     predict.add_argument("--json", action="store_true", help="print one JSON object")
     predict.set_defaults(command=run)
@@ -59,11 +62,12 @@ def run(chosen: argparse.Namespace) -> None:
 
     found = Predictions.of(model.estimator, x, encoder.target_names)
     scores = None if chosen.no_scores else scored(model, frame, chosen.data, found, x)
-    table = found.table(chosen.interval)
+    table = copied(frame, chosen.copy, chosen.data, found.table(chosen.interval))
     if chosen.out is not None:
         write(table, chosen.out)
     if scores is not None:
-        tell(f"scores on the {scores['rows']} rows of {chosen.data} that have the target:")
+        flattering = " (it is the file of the fit, so they flatter)" if model.trained_on(chosen.data) else ""
+        tell(f"scores on the {scores['rows']} rows of {chosen.data} that have the target{flattering}:")
         print(score_text(scores), file=sys.stderr)
     if chosen.json:
         show(_result(chosen, encoder, table, scores))
@@ -107,6 +111,23 @@ def scored(model: Model, frame: Any, path: Path, found: Predictions, x: Any) -> 
     from .predictions import Predictions
 
     return Predictions.of(model.estimator, x[usable], encoder.target_names).scores(y)
+
+
+def copied(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """The predictions with columns of the input before them, so that rows can be told apart."""
+    import pandas as pd
+
+    from ..tables.table import Table, tidy
+
+    names = [tidy(name) for name in names]
+    taken = sorted(set(names) & set(table.columns))
+    if taken:
+        raise Stop(f"--copy {taken[0]}: the predictions have a column of this name.")
+    given = Table(frame)
+    with about(path, USAGE):
+        given.need(names)
+    cells = {name: given.frame.iloc[:, given.names.index(name)].to_numpy() for name in names}
+    return pd.concat([pd.DataFrame(cells, index=table.index), table], axis=1)
 
 
 def write(table: pd.DataFrame, path: Path) -> None:

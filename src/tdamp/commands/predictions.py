@@ -94,15 +94,6 @@ class Predictions:
             "by_target": dict(zip(self.targets, each, strict=True)),
         }
 
-    def held(self, y: np.ndarray, x: np.ndarray | None, where: str) -> Held:
-        """For the report."""
-        from ..report import Held
-
-        if self.probs is not None:
-            return Held(self.codes(y), probs=self.probs, x=x, where=where)
-        assert self.found is not None
-        return Held(y, self.found.mean, self.found.epistemic_std, self.found.aleatoric_std, x=x, where=where)
-
     def stored(self, y: np.ndarray) -> dict[str, Any]:
         """As JSON for the model folder: all rows, or as many as STORED_NUMBERS allow."""
         parts: dict[str, np.ndarray]
@@ -116,7 +107,7 @@ class Predictions:
 
 
 def restored(stored: dict[str, Any], where: str) -> Held:
-    """`Predictions.held` of what `stored` gave."""
+    """What `Predictions.stored` gave, as the report wants it."""
     from ..report import Held
 
     parts = {name: np.asarray(values) for name, values in stored.items()}

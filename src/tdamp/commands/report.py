@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import arguments
 from .ends import FAILED, Stop
-from .places import Model, about, check_writable, fingerprint, open_model, read
+from .places import Model, about, check_writable, open_model, read
 from .speech import tell
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Gather the facts and write the page."""
-    from ..report import write_report
+    from ..report import facts_of, write_report
 
     model = open_model(chosen.model)
     if chosen.out.is_dir():
@@ -41,53 +41,28 @@ def run(chosen: argparse.Namespace) -> None:
     held = _stored(model) if chosen.data is None else _measured(model, chosen.data)
     if held is None:
         tell("no test rows are stored with the model, so nothing is scored: give a table that was not trained on.")
-    write_report(facts_of(model, held, chosen.image), chosen.out)
+    told = model.facts
+    source = f" from {told['data']['file']}" if told.get("data") else ""
+    facts = facts_of(
+        model.estimator,
+        held,
+        title=f"{', '.join(told['targets'])}{source}" if told.get("targets") else model.name,
+        image_shape=_checked(chosen.image, model),
+        n_rows=told.get("train_rows", 0),
+        notes=() if model.encoder is None else model.encoder.notes,
+    )
+    write_report(facts, chosen.out)
     scored = f", scored on {held.where}" if held is not None else ""
     print(f"{chosen.out}: the report{scored}. Open it in a browser; it is one file and loads nothing.")
 
 
-def facts_of(model: Model, held: Held | None, image: tuple[int, int] | None) -> Any:
-    """A model as the report wants it."""
-    from .. import __version__
-    from ..report import Facts
-
-    estimator, told = model.estimator, model.facts
-    fitted, asked = estimator.fitted_, estimator.network_
-    if image is not None and image[0] * image[1] != asked.widths[0]:
+def _checked(image: tuple[int, int] | None, model: Model) -> tuple[int, int] | None:
+    n_inputs = model.estimator.network_.widths[0]
+    if image is not None and image[0] * image[1] != n_inputs:
         raise Stop(
-            f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels: the model has {asked.widths[0]} inputs."
+            f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but the model has {n_inputs} inputs."
         )
-    source = f" from {told['data']['file']}" if told.get("data") else ""
-    title = f"{', '.join(told['targets'])}{source}" if told.get("targets") else model.name
-    classes = getattr(estimator, "classes_", None)
-    return Facts(
-        title=title,
-        task=asked.task,
-        activation=asked.activation,
-        widths=asked.widths,
-        widths_left=fitted.network.widths,
-        n_rows=told.get("train_rows", 0),
-        outcome=fitted.outcome.name,
-        version=__version__,
-        history=_in_units(estimator),
-        active_prob=estimator.active_prob_,
-        feature_names=tuple(map(str, getattr(estimator, "feature_names_in_", ()))),
-        image_shape=image,
-        classes=None if classes is None else tuple(map(str, classes)),
-        held=held,
-        notes=() if model.encoder is None else tuple(model.encoder.notes),
-    )
-
-
-def _in_units(estimator: Any) -> list[dict[str, Any]]:
-    """The history with the noise in the units of the targets."""
-    import numpy as np
-
-    square = np.square(getattr(estimator, "y_scale_", 1.0))
-    return [
-        {**record, "noise_var": (np.asarray(record["noise_var"], np.float64) * square).tolist()}
-        for record in estimator.fitted_.history
-    ]
+    return image
 
 
 def _stored(model: Model) -> Held | None:
@@ -107,8 +82,9 @@ def _stored(model: Model) -> Held | None:
 
 
 def _measured(model: Model, path: Path) -> Held:
+    from ..report import held_of
     from .predict import encoded
-    from .predictions import Predictions
+    from .predictions import named
 
     encoder = model.need_encoder()
     frame = read(path)
@@ -120,10 +96,10 @@ def _measured(model: Model, path: Path) -> Held:
         y = encoder.target(frame)
     x = encoded(encoder, frame, path)
     where = f"{len(y):,} rows of {path.name}"
-    if model.facts.get("data", {}).get("sha256") == fingerprint(path):
+    if model.trained_on(path):
         where += ", the file that the model was trained on: these scores flatter"
         tell(f"{path} is the file that the model was trained on, so that its scores flatter: leave DATA out, and the "
              "test rows are scored.")  # fmt: skip
     else:
         tell(f"the scores mean something only if the rows of {path} were not used in training.")
-    return Predictions.of(model.estimator, x, encoder.target_names).held(y, x, where)
+    return held_of(model.estimator, named(model.estimator, x), y, where)

@@ -100,7 +100,8 @@ def _class_probs(g: Graph, mean: str, var: str, noise_var: float, n_classes: int
     sds = g.op("MatMul", g.op("Concat", ahead, ratio, axis=3), line, name="above_rival")  # (rows, y, m, node)
     beats = g.op("Add", g.op("Mul", g.op("Erf", sds), 0.5), 0.5, name="beats_rival")
     beats_all = g.op("Max", g.op("ReduceProd", beats, axes=[2], keepdims=0), LOWEST_PROB, name="beats_all")
-    mass = g.op("MatMul", beats_all, g.constant("weights", weights / weights.sum()), name="mass")
+    weighted = g.op("Mul", beats_all, g.constant("weights", weights / weights.sum()))
+    mass = g.op("ReduceSum", weighted, np.array([2]), keepdims=0, name="mass")
     return g.op("Div", mass, g.op("ReduceSum", mass, np.array([1]), keepdims=1))
 
 

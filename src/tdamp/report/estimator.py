@@ -68,6 +68,7 @@ def facts_of(
         held=held,
         frontier=frontier,
         notes=tuple(notes),
+        epoch=fitted.epoch or None,
     )
 
 

@@ -65,6 +65,7 @@ class Facts:
         squared units of the targets.
     active_prob: P(active) of all units asked for, a layer at a time, inputs first; 0 for removed ones.
     feature_names: of all inputs; () numbers them. image_shape: (height, width) if the inputs are an image's pixels.
+    epoch: whose posterior it is, counted from 1; None is the last.
     frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error.
     """
 
@@ -84,6 +85,7 @@ class Facts:
     held: Held | None = None
     frontier: Sequence[Mapping[str, float]] | None = None
     notes: Sequence[str] = ()
+    epoch: int | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for facts that contradict each other."""
@@ -106,6 +108,8 @@ class Facts:
             raise ValueError(f"image_shape {self.image_shape}: expected (height, width) of {self.widths[0]} pixels")
         if self.classes is not None and len(self.classes) != self.widths[-1]:
             raise ValueError(f"{len(self.classes)} classes: expected {self.widths[-1]}, one for each output")
+        if self.epoch is not None and not 1 <= self.epoch <= len(self.history):
+            raise ValueError(f"epoch={self.epoch}: expected one of the {len(self.history)} in the history")
         if self.held is not None:
             self._check_held(self.held)
 

@@ -89,17 +89,18 @@ def details(facts: Facts) -> list[Line]:
         Line("Parameters", _before_after(before, after), "weights and biases, before and after pruning"),
     ]
     if facts.history:
-        level = noise_levels(facts)[-1]
+        level = noise_levels(facts)[(facts.epoch or len(facts.history)) - 1]
         of = "class scores" if facts.task == "classification" else "targets"
         text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
         seconds = sum(float(record.get("seconds", 0.0)) for record in facts.history)
         count = len(facts.history)
+        kept = "" if facts.epoch in (None, count) else f"; the posterior is that of epoch {facts.epoch}, the best one"
         lines += [
             Line("Noise level", text, f"standard deviation of the noise in the {of}, as learned"),
             Line(
                 "Training time",
                 duration(seconds),
-                f"{count} {'epoch' if count == 1 else 'epochs'}, compilation included",
+                f"{count} {'epoch' if count == 1 else 'epochs'}, compilation included{kept}",
             ),
         ]
     if facts.held is not None:
