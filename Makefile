@@ -47,4 +47,4 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench speed
 
 clean:
-	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

@@ -48,6 +48,7 @@ def same(ours: Any, theirs: Any) -> None:
     np.testing.assert_array_equal(ours.noise_var_, theirs.noise_var_)
     assert ours.get_params() == theirs.get_params() or ours.groups is not None
     assert list(ours.feature_names_in_) == list(theirs.feature_names_in_)
+    assert ours.settings_ == theirs.settings_
 
 
 @pytest.mark.parametrize("name", ["regressor", "classifier"])
@@ -104,6 +105,7 @@ CHANGES: dict[str, Any] = {
     "outcome": ["FINE", None],
     "epoch": [-1, 99, "1", None],
     "n_rows": ["many", None],
+    "settings": [None, {"sweeps": 0}, {"unknown": 1}],
     "history": [None, [3], "x"],
     "feature_names": [["a"], [1, 2, 3, 4, 5], None],
     "classes": [["low"], None, ["low", "low", "high"], [["low"], ["a"], ["b"]]],

@@ -53,8 +53,11 @@ def point(fitted: Fitted, x: np.ndarray) -> np.ndarray:
 
 def _in_blocks(function: Callable[..., Any], fitted: Fitted, x: np.ndarray, most: int) -> Any:
     """`function` of all rows, at most about `most` at a time; the units are padded as they are in training."""
-    state, network, index = compact.take(fitted.state, fitted.network, active_units(fitted.state), compact.BUCKET)
-    x = x[:, fitted.kept[0][index[0]]].astype(state.layers[0].centre.dtype)
+    state, network, columns = fitted.state, fitted.network, fitted.kept[0]
+    if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
+        state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
+        columns = columns[index[0]]
+    x = x[:, columns].astype(state.layers[0].centre.dtype)
     size = max(ROW_BUCKET, min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1)))
     found = []
     for start in range(0, len(x), size):

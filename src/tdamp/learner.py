@@ -35,10 +35,12 @@ class Learner(Findings, BaseEstimator):
     keep : what remains of the inputs and hidden units: a fraction of all, a number of units, or a fraction for each
         layer's units; None removes none.
     pruning : "exact" ends with exactly the number asked for, "paper" is the published rule.
-    groups : inputs that stay or go together: an id for each input, or lists of columns by position or name.
+    groups : inputs that stay or go together: an id for each input, or lists of columns by position or name. A group
+        counts as one unit towards `keep`.
     pasp : "anchored" or "paper", how the posterior is carried from batch to batch.
     data_weight : how often each datum counts, a number or one for each epoch.
     noise_update : "em", "numerical" or "fixed".
+    class_weight : (classifier) how much each class counts relative to the others: a dictionary, "balanced", or None.
     sweeps, batch_size, max_epochs, data_weight : "auto" chooses them from the size of the data (`tdamp.auto`).
     early_stopping : hold `validation_fraction` of the rows out, stop after `patience` epochs without a better log
         score, and keep the best epoch; "auto" does so when there are rows enough.

@@ -41,7 +41,7 @@ class SparsityPath:
         return "rmse" if "rmse" in self.frame else "error"
 
     def __repr__(self) -> str:
-        return repr(self.frame)
+        return self.frame.to_string()
 
 
 def sparsity_path(

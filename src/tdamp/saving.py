@@ -43,6 +43,7 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
         "outcome": fitted.outcome.name,
         "epoch": fitted.epoch,
         "n_rows": estimator.n_rows_,
+        "settings": _json(asdict(estimator.settings_)),
         "history": [_json(record) for record in fitted.history],
         "feature_names": [str(n) for n in getattr(estimator, "feature_names_in_", ())],
         "classes": _json(getattr(estimator, "classes_", None)),
@@ -70,8 +71,7 @@ def load_with_extra(folder: str | Path) -> tuple[Estimator, dict[str, Any]]:
 
 def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator:
     kind: Any = ESTIMATORS[config["estimator"]]
-    params = {name: tuple(value) if isinstance(value, list) else value for name, value in config["params"].items()}
-    estimator: Any = kind(**params)
+    estimator: Any = kind(**_tuples(config["params"]))
     network, asked = _network(config["network"]), _network(config["asked"])
     if network.task != kind._task or asked.task != kind._task or network.n_layers != asked.n_layers:
         raise ModelFileError("the networks in config.json do not belong to the estimator")
@@ -88,6 +88,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]], epoch)
     estimator.network_ = asked
     estimator.n_rows_ = int(config["n_rows"])
+    estimator.settings_ = Settings(**_tuples(config["settings"]))
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)
     if names.size:
@@ -109,6 +110,11 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     else:
         estimator.single_output_ = bool(config["single_output"])
     return estimator
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    """JSON's lists were tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
 
 def _network(fields: dict[str, Any]) -> Network:

@@ -39,7 +39,8 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--keep",
         type=arguments.keep,
         metavar="0.3|40",
-        help="inputs and hidden units that remain: a share, or a number",
+        help="what remains of the inputs and hidden units: a share of all, their number, or a share for the inputs and "
+        "each hidden layer, such as 1,0.3,0.3, which spares the inputs",
     )
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")

@@ -73,8 +73,9 @@ def open_model(folder: Path) -> Model:
             FAILED,
         )
     facts = extra.get("facts")
-    known = isinstance(facts, dict) and facts.keys() >= FACTS
-    return Model(folder, estimator, encoder, facts if known else {})
+    if not isinstance(facts, dict) or not facts.keys() >= FACTS:
+        facts = {}
+    return Model(folder, estimator, encoder, facts)
 
 
 def read(path: Path) -> pd.DataFrame:
