@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -14,25 +12,20 @@ from .beliefs import Moments
 from .feed import ROW_BUCKET, SMALL, padded_rows
 from .network import Network
 from .predict import NODES, log_class_probs, mean_network, output_moments
+from .programs import Program
 from .training import Fitted, active_units
 
 MOST_NUMBERS = 2**24
 """Of the largest intermediate array of a block."""
 
 
-@partial(jax.jit, static_argnums=0)
-def _moments(network: Network, layers: Any, noise_var: jax.Array, x: jax.Array) -> Moments:
-    return output_moments(network, layers, x)
-
-
-@partial(jax.jit, static_argnums=0)
-def _log_probs(network: Network, layers: Any, noise_var: jax.Array, x: jax.Array) -> jax.Array:
+def _class_probs(network: Network, layers: Any, x: jax.Array, noise_var: jax.Array) -> jax.Array:
     return log_class_probs(output_moments(network, layers, x), noise_var)
 
 
-@partial(jax.jit, static_argnums=0)
-def _point(network: Network, layers: Any, noise_var: jax.Array, x: jax.Array) -> jax.Array:
-    return mean_network(network, layers, x)
+_moments = Program(output_moments, like=lambda *_: Moments(0, 0))  # type: ignore[arg-type]
+_log_probs = Program(_class_probs, like=lambda *_: 0)
+_point = Program(mean_network, like=lambda *_: 0)
 
 
 def moments(fitted: Fitted, x: np.ndarray) -> Any:
@@ -43,7 +36,7 @@ def moments(fitted: Fitted, x: np.ndarray) -> Any:
 def log_probs(fitted: Fitted, x: np.ndarray) -> np.ndarray:
     """Log class probabilities, (rows, classes)."""
     most = MOST_NUMBERS // (NODES * fitted.network.widths[-1] ** 2)
-    return _in_blocks(_log_probs, fitted, x, most)
+    return _in_blocks(_log_probs, fitted, x, most, fitted.state.noise_var)
 
 
 def point(fitted: Fitted, x: np.ndarray) -> np.ndarray:
@@ -51,8 +44,8 @@ def point(fitted: Fitted, x: np.ndarray) -> np.ndarray:
     return _in_blocks(_point, fitted, x, SMALL)
 
 
-def _in_blocks(function: Callable[..., Any], fitted: Fitted, x: np.ndarray, most: int) -> Any:
-    """`function` of all rows, at most about `most` at a time; the units are padded as they are in training."""
+def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray, most: int, *more: Any) -> Any:
+    """`program` of all rows, at most about `most` at a time; the units are padded as they are in training."""
     state, network, columns = fitted.state, fitted.network, fitted.kept[0]
     if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
@@ -63,6 +56,5 @@ def _in_blocks(function: Callable[..., Any], fitted: Fitted, x: np.ndarray, most
     for start in range(0, len(x), size):
         block = x[start : start + size]
         full = np.concatenate([block, np.zeros((size - len(block), x.shape[1]), x.dtype)])
-        result = function(network, state.layers, state.noise_var, full)
-        found.append(result)
+        found.append(program(network, state.layers, full, *more))
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)

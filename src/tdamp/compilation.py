@@ -11,6 +11,7 @@ import os
 import jax
 
 from .datasets.cache import cache_folder
+from .programs import FOLDER
 
 VARIABLE = "TDAMP_COMPILATION_CACHE"
 LEAST_SECONDS = 0.2
@@ -27,5 +28,6 @@ def keep_compiled() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # a home that cannot be written to: compiling again is all that is lost
         return
+    FOLDER[:] = [folder]
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)

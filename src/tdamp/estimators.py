@@ -248,8 +248,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y has the class {y[unknown].tolist()[0]!r}, which training did not: it knew {self.classes_.tolist()}. "
-                "Give every class to partial_fit's first call (classes=...), or fit anew."
+                f"y has the class {y[unknown].tolist()[0]!r}, which training did not: "
+                f"it knew {self.classes_.tolist()}. Give every class to partial_fit's first call (classes=...), or fit anew."
             )
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
@@ -262,7 +262,9 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         if first:
             self.classes_ = np.unique(y if classes is None else np.asarray(classes))
             if len(self.classes_) < 2:
-                raise ValueError(f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes")
+                raise ValueError(
+                    f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes"
+                )
         return self._codes(y)
 
     def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:

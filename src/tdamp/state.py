@@ -85,7 +85,7 @@ def init(
     return jax.device_put(State(tuple(layers), put(settings.noise_init * y_var), put(y_var), base_vars))
 
 
-def evidence(state: State, group_of: Array | None, counted: float = 1.0) -> list[np.ndarray]:
+def evidence(state: State, group_of: Array | np.ndarray | None, counted: float = 1.0) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host.
 
     `counted` is how often the posterior counts each datum: the evidence is that of counting it once.
@@ -106,7 +106,7 @@ def _evidence(layers: tuple[Layer, ...], group_of: Array | None, counted: float)
     return found
 
 
-def question(state: State, prior_logit: float, group_of: Array | None, from_here: bool) -> State:
+def question(state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool) -> State:
     """Put every remaining unit and bias in question, with these prior log-odds.
 
     `from_here` counts only evidence to come: what the present posterior shows already (the random start included)

@@ -5,27 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from math import exp, isfinite, log
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from . import compact, prune
 from .algorithm import Info, e_step, knobs_of, m_step, plan_of
 from .checks import Data, check_data, check_groups
+from .damp import Clips
 from .feed import Feed, shuffle
-from .mstep import NOISE_RANGE
+from .mstep import NOISE_RANGE, NoiseStats
 from .network import Network
 from .outcome import Outcome
+from .programs import Program
 from .settings import Settings, check_network
 from .state import State, evidence, init, is_finite, question, remove
 
-_e_step = partial(jax.jit, static_argnums=0)(e_step)
-_m_step = partial(jax.jit, static_argnums=0)(m_step)
+_SUMS = NoiseStats(0, 0), Info(Clips(0, 0, 0, 0, 0), 0, 0)  # type: ignore[arg-type]  # only their structure matters
+_e_step = Program(e_step, like=lambda plan, knobs, group_of, state, *data: (state, *_SUMS))
+_m_step = Program(m_step, like=lambda plan, group_of, state, stats: (state, 0))
 
 
 SEGMENTS = 8
@@ -166,7 +166,8 @@ class _Run:
     def _em_iteration(self, epoch: int) -> Info:
         """`algorithm.em_iteration` on data that may come in chunks."""
         plan = plan_of(self.network, self.settings)
-        knobs = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
+        numbers = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
+        knobs = jax.tree.map(lambda a: np.asarray(a, self.data.x.dtype if isinstance(a, float) else int), numbers)
         rng = np.random.default_rng((self.seed, epoch))
         parts = []
         for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(rng)):
@@ -220,8 +221,8 @@ class _Run:
         self.state = question(self.state, prior_logit, self._group_of, from_here)
 
     @property
-    def _group_of(self) -> Array | None:
-        return None if self.ids is None else jnp.asarray(self.ids[self.kept[0]])
+    def _group_of(self) -> np.ndarray | None:
+        return None if self.ids is None else self.ids[self.kept[0]]
 
     def _record(self, epoch: int, passes: int, info: Info, seconds: float) -> None:
         s = self.settings

@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 
 from tdamp.commands import arguments, ends, speech
+from tdamp.commands.fit_words import covered
 from tdamp.commands.predictions import Predictions, restored
 from tdamp.commands.split import drawn_rows
 from tdamp.estimators import Distribution
@@ -129,6 +130,12 @@ def test_stored_predictions_come_back() -> None:
     assert found.found is not None
     np.testing.assert_allclose(held.y, y, rtol=1e-6)
     np.testing.assert_allclose(held.std, found.found.std, rtol=1e-6)
+
+
+def test_intervals_that_are_too_narrow() -> None:
+    """rate: 81 % of 70 rows lie 5 sds of a binomial count below 95 %, 90 % of 20 rows but one."""
+    assert "too narrow" in covered(0.81, 70)
+    assert "too narrow" not in covered(0.90, 20) and "too narrow" not in covered(1.0, 1000)
 
 
 def test_exit_codes() -> None:

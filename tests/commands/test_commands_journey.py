@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from command_examples import SMALL, Example, csv, houses
+from command_examples import SMALL, Example, call, csv, houses
 
 COMMAND = [sys.executable, "-m", "tdamp.cli"]
 
@@ -70,3 +72,18 @@ def test_closed_pipe(regression: Example, tmp_path: Path) -> None:
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait(timeout=120) == 141
+
+
+def test_session_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: the page's table and commands, in order, do what it says: each ends with the code that it shows."""
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    (table,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec(table, {})
+    session = page.partition("## A session")[2].partition("\n## ")[0]
+    commands = re.findall(r"^```sh\n(tdamp .*)\n```", session, re.MULTILINE)
+    assert [shlex.split(command)[1] for command in commands] == ["fit", "predict", "inspect", "report", "export", "fit"]
+    for command in commands:
+        said = call(*shlex.split(command)[1:])
+        assert said.code == (2 if "prize" in command else 0), said.err
+    assert {"predictions.csv", "report.html", "model.onnx"} <= {path.name for path in tmp_path.iterdir()}

@@ -41,7 +41,7 @@ def run_list(chosen: argparse.Namespace) -> None:
     for entry in entries:
         there = "built in" if entry.embedded else "yes" if entry.there else "no"
         rows.append((entry.name, f"{entry.rows:,}", str(entry.inputs), entry.task, there, entry.target))
-    print(columns(rows, indent=""))
+    print(columns(rows, indent="", left=(0, 3, 4, 5)))
     print("\nAs a table: tdamp data fetch NAME --csv FILE.csv")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -76,9 +77,15 @@ def lines(scores: dict[str, Any]) -> list[tuple[str, str, str]]:
         found += [
             (f"R2{of}", number(one["r2"], 3), "1 is perfect, 0 as good as the mean"),
             (f"RMSE{of}", number(one["rmse"]), f"always the mean: {number(one['rmse_of_mean'])}"),
-            (f"95 % coverage{of}", f"{one['coverage_95']:.1%}", "true values inside their 95 % intervals"),
+            (f"95 % coverage{of}", f"{one['coverage_95']:.1%}", covered(one["coverage_95"], scores["rows"])),
         ]
     return [*found, (*log_score, "mean log density of the true value; higher is better")]
+
+
+def covered(share: float, rows: int) -> str:
+    """What a coverage means; three standard deviations of a count away from 95 % it is no chance."""
+    wrong = " (too narrow)" if share < 0.95 - 3 * math.sqrt(0.95 * 0.05 / rows) else ""
+    return f"true values inside their 95 % intervals{wrong}"
 
 
 def score_text(scores: dict[str, Any]) -> str:

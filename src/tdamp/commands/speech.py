@@ -41,12 +41,12 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
 
 
-def columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
-    """Lines of aligned cells: the first column to the left, the others to the right."""
+def columns(rows: Sequence[Sequence[str]], indent: str = "  ", left: Sequence[int] = (0,)) -> str:
+    """Lines of aligned cells: the columns `left` to the left, the others to the right."""
     size = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]
     lines = []
     for row in rows:
-        cells = [cell.rjust(size[i]) if i else cell.ljust(size[i]) for i, cell in enumerate(row)]
+        cells = [cell.ljust(size[i]) if i in left else cell.rjust(size[i]) for i, cell in enumerate(row)]
         lines.append(f"{indent}{'  '.join(cells)}".rstrip())
     return "\n".join(lines)
 

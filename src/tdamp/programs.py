@@ -1,0 +1,87 @@
+"""Compiled functions whose traced form is kept on disk, so that a new process need not trace them again.
+
+JAX's own cache saves the compilation; tracing and lowering still take as long as the training of a small table. What is
+kept is the exported StableHLO program: data for the compiler, which runs nothing when it is read. The key holds the
+package's own source, so that no old program outlives a change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jax
+from jax import export
+
+FOLDER: list[Path] = []
+"""Where programs are kept; empty: nowhere. Set by `compilation.keep_compiled`."""
+
+Like = Callable[..., Any]
+
+
+class Program:
+    """A pure function of (static, *arrays), compiled for each static argument and each set of shapes.
+
+    `like` gives, for the same arguments, any tree that has the structure of the result.
+    """
+
+    def __init__(self, function: Callable[..., Any], like: Like) -> None:
+        self.function, self.like = function, like
+        self.compiled: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, static: Any, *args: Any) -> Any:
+        """The function's value."""
+        leaves, tree = jax.tree.flatten(args)
+        shapes = tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves)
+        key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
+        if key not in self.compiled:
+            self.compiled[key] = self._compile(static, tree, leaves, key)
+        result = self.compiled[key](*leaves)
+        return jax.tree.unflatten(jax.tree.structure(self.like(static, *args)), result)
+
+    def _compile(self, static: Any, tree: Any, leaves: list[Any], key: Any) -> Callable[..., Any]:
+        def flat(*leaves: Any) -> list[Any]:
+            return jax.tree.leaves(self.function(static, *jax.tree.unflatten(tree, leaves)))
+
+        traced = jax.jit(flat)
+        if not FOLDER:
+            return traced
+        name = hashlib.sha256(repr((self.function.__name__, key, _versions())).encode()).hexdigest()
+        path = FOLDER[0] / f"{name}.stablehlo"
+        program = _read(path)
+        if program is None:
+            program = export.export(traced)(*leaves)
+            _write(path, bytes(program.serialize()))
+        return jax.jit(program.call).lower(*leaves).compile()  # once: the results come back tied to a device
+
+
+@cache
+def _versions() -> str:
+    """Of everything that decides what a program is: JAX, the machine's kind, and our own source."""
+    source = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        source.update(path.read_bytes())
+    return f"{jax.__version__} {jax.default_backend()} {source.hexdigest()}"
+
+
+def _read(path: Path) -> export.Exported | None:
+    """A program, or None if there is none that can be read: then it is traced anew."""
+    try:
+        return export.deserialize(bytearray(path.read_bytes()))
+    except Exception:  # a damaged file may fail in any way inside the reader
+        return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        os.replace(part, path)
+    except OSError:  # a full or read-only disk: tracing again is all that is lost
+        part.unlink(missing_ok=True)
