@@ -364,16 +364,14 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
     """Identity: the old bytes stay, no part of a file is left behind, and the error names the remedy."""
     put(tmp_path / "kept" / "toy.csv", b"old")
 
-    def full_disk(part, content):
-        with part.open("wb") as file:
-            file.write(content[: len(content) // 2])
+    def full_disk(handle):
         raise OSError("No space left on device")
 
     def no_move(source, target):
         raise OSError("No space left on device")
 
     if failing == "write":
-        monkeypatch.setattr(Path, "write_bytes", full_disk)
+        monkeypatch.setattr(os, "fsync", full_disk)
     else:
         monkeypatch.setattr(os, "replace", no_move)
     with pytest.raises(DataNotFound, match=r"No space left.*TDAMP_CACHE"):

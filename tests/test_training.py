@@ -44,7 +44,7 @@ def test_history_names_every_epoch() -> None:
     seen: list[tuple[int, dict]] = []
     settings = replace(SETTINGS, data_weight=(1.0, 2.0))
     fitted = fit(NETWORK, x, y, settings, callback=lambda epoch, _, record: seen.append((epoch, record)))
-    fields = {"epoch", "seconds", "data_weight", "noise_var", "log_evidence", "active_units", "noise_clips"}
+    fields = {"epoch", "seconds", "data_weight", "counted", "noise_var", "log_evidence", "active_units", "noise_clips"}
     for epoch, record in enumerate(fitted.history, start=1):
         assert set(record) == fields | set(Clips._fields) and seen[epoch - 1] == (epoch, record)
         assert record["epoch"] == epoch and record["active_units"] == [6, 8] and len(record["noise_var"]) == 2

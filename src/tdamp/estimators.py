@@ -146,7 +146,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
     """A Bayesian neural network for classification, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, class probabilities that know what the network does not know, the noise level,
-    and with `keep` a network of exactly the size asked for. There is no learning rate.
+    and with `keep` a network of exactly the size asked for. There is no learning rate. `class_weight` says how much
+    each class counts relative to the others: a dictionary, "balanced", or None for all alike.
 
     Examples
     --------
@@ -249,7 +250,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         if unknown.any():
             raise ValueError(
                 f"y has the class {y[unknown].tolist()[0]!r}, which training did not: "
-                f"it knew {self.classes_.tolist()}. Give every class to partial_fit's first call (classes=...), or fit anew."
+                f"it knew {self.classes_.tolist()}. "
+                "Give every class to partial_fit's first call (classes=...), or fit anew."
             )
         return np.searchsorted(self.classes_, y).astype(np.int32)
 

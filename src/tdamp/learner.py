@@ -40,7 +40,6 @@ class Learner(Findings, BaseEstimator):
     pasp : "anchored" or "paper", how the posterior is carried from batch to batch.
     data_weight : how often each datum counts, a number or one for each epoch.
     noise_update : "em", "numerical" or "fixed".
-    class_weight : (classifier) how much each class counts relative to the others: a dictionary, "balanced", or None.
     sweeps, batch_size, max_epochs, data_weight : "auto" chooses them from the size of the data (`tdamp.auto`).
     early_stopping : hold `validation_fraction` of the rows out, stop after `patience` epochs without a better log
         score, and keep the best epoch; "auto" does so when there are rows enough.

@@ -8,15 +8,16 @@ package's own source, so that no old program outlives a change.
 from __future__ import annotations
 
 import hashlib
-import os
-import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jax
 from jax import export
+
+from .files import write_whole
 
 FOLDER: list[Path] = []
 """Where programs are kept; empty: nowhere. Set by `compilation.keep_compiled`."""
@@ -72,16 +73,14 @@ def _versions() -> str:
 def _read(path: Path) -> export.Exported | None:
     """A program, or None if there is none that can be read: then it is traced anew."""
     try:
-        return export.deserialize(bytearray(path.read_bytes()))
-    except Exception:  # a damaged file may fail in any way inside the reader
+        content = path.read_bytes()
+    except OSError:
         return None
+    digest, data = content[:32], content[32:]
+    return export.deserialize(bytearray(data)) if hashlib.sha256(data).digest() == digest else None
 
 
 def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
-    try:
+    with suppress(OSError):  # a full or read-only disk: tracing again is all that is lost
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        os.replace(part, path)
-    except OSError:  # a full or read-only disk: tracing again is all that is lost
-        part.unlink(missing_ok=True)
+        write_whole(path, hashlib.sha256(data).digest() + data)

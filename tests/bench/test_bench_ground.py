@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tdamp import cli
-from tdamp.bench import extras, problems, record, scoring, tables
+from tdamp import cli, extras
+from tdamp.bench import problems, record, scoring, tables
 from tdamp.bench.accuracy import run as accuracy_run
 from tdamp.bench.baselines import adam, gemm, start
+from tdamp.commands import bench as commands_bench
 
 
 def test_gemm_count_of_an_mnist_epoch():
@@ -123,4 +124,4 @@ def test_the_command_stops_at_once_without_the_extra(kind, monkeypatch, capsys, 
 
 def test_the_command_line_knows_the_parts():
     """The parser repeats them so that --help needs no JAX."""
-    assert cli.PARTS == accuracy_run.PARTS == tuple(accuracy_run.PIECES)
+    assert commands_bench.PARTS == accuracy_run.PARTS == tuple(accuracy_run.PIECES)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tdamp.bench import presets, record
+from tdamp.bench import presets, problems, record
 from tdamp.bench.accuracy import boston, contest, keep, mnist, table
 from tdamp.bench.accuracy.plan import QUICK
 from tdamp.bench.speed import compaction, epochs, probe
 from tdamp.bench.speed import table as speed_table
-from tdamp.datasets import folder
-from tdamp.datasets.mnist import FILES
+from tdamp.datasets import load_mnist
+from tdamp.datasets.mnist import IDX
 
 PLAN = replace(QUICK, batch=20, mnist_epochs=3, boston_epochs=5, boston_batch=20, keep_epochs=8, keeps=(0.5,))
 
@@ -134,11 +134,11 @@ def test_probe_measures_compilation_in_a_fresh_process():
 def test_probe_measures_memory(tmp_path, monkeypatch):
     """Peak and state sizes of a training on made-up digits."""
     rng = np.random.default_rng(0)
-    for name in FILES:
+    for name in (file.name for file in IDX):
         shape = (200, 28, 28) if "images" in name else (200,)
         header = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
         (tmp_path / name).write_bytes(gzip.compress(header + rng.integers(0, 10, shape, np.uint8).tobytes()))
-    monkeypatch.setenv(folder.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(problems, "load_mnist", lambda: load_mnist(tmp_path, verify=False))
     found = probe.memory(rows=None, epochs=1)
     assert found["weight_bytes"] >= 4 * (784 * 128 + 1280) and found["peak_bytes"] > found["state_bytes"]
 

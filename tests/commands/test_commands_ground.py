@@ -14,7 +14,7 @@ from tdamp.commands.fit_words import covered
 from tdamp.commands.predictions import Predictions, restored
 from tdamp.commands.split import drawn_rows
 from tdamp.estimators import Distribution
-from tdamp.export.extras import MissingExtra
+from tdamp.extras import MissingExtra
 from tdamp.tables import MissingLibrary, TableError
 
 

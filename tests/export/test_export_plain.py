@@ -11,7 +11,7 @@ from numpy.polynomial import polynomial
 
 from export.random_fitted import random_fitted, random_plain
 from tdamp.export import plain, tails, to_onnx
-from tdamp.export.extras import MissingExtra, need
+from tdamp.extras import MissingExtra, need
 from tdamp.network import Network
 from tdamp.turbo import posterior
 

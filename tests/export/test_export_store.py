@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import tdamp
-from tdamp.export import files, store
+from tdamp import files
+from tdamp.export import store
 from tdamp.export.store import ModelFileError, load, save
 
 rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
@@ -13,9 +14,9 @@ import numpy as np
 import pytest
 from report_examples import NASTY, classification, history, regression
 
+from tdamp.extras import MissingExtra
 from tdamp.report import Facts, Held, render, training_pictures, write_report
 from tdamp.report import page as page_module
-from tdamp.report.canvas import MissingExtra
 from tdamp.report.class_pictures import wilson
 from tdamp.report.words import duration, number, percent, plain, short
 
@@ -217,7 +218,7 @@ def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert path.read_text(encoding="utf-8") == render(facts)
     path.write_text("old")
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
         with pytest.raises(OSError, match="disk full"):
             write_report(facts, path)
     assert [p.name for p in path.parent.iterdir()] == ["report.html"] and path.read_text() == "old"

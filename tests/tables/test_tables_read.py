@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tdamp import extras
 from tdamp.tables import MissingLibrary, TableError, TableWarning, read_table
-from tdamp.tables import errors as table_errors
 
 ROWS = [["größe", "note"], ["1,5", 'he said "no"; twice'], ["", "two\nlines"], ["3", "tab\there, and more"]]
 
@@ -129,7 +129,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     def fail(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr(table_errors.importlib, "import_module", fail)
+    monkeypatch.setattr(extras.importlib, "import_module", fail)
     with pytest.raises(MissingLibrary, match=r"pip install 'tdamp\[tables\]'") as caught:
         read_table(write(tmp_path / "t.parquet", "x"))
     assert isinstance(caught.value, ImportError)

@@ -65,7 +65,7 @@ def run_fetch(chosen: argparse.Namespace) -> None:
     entry = next(entry for entry in catalog() if entry.name == canonical(chosen.name))
     print(f"{entry.name}: {'built into scikit-learn' if place is None else place}. In Python: {entry.loader}")
     if chosen.csv is not None:
-        from ..export.files import write_whole
+        from ..files import write_whole
 
         table, target = as_table(entry.name)
         write_whole(chosen.csv, table.to_csv(index=False).encode())

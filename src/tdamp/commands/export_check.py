@@ -49,7 +49,7 @@ def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _onnx(path: Path, x: np.ndarray) -> tuple[Any, ...]:
-    from ..export.extras import need
+    from ..extras import need
 
     session = need("onnxruntime", "export").InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
     found = session.run(None, {"x": x.astype(np.float32)})
@@ -64,7 +64,7 @@ def _numpy(path: Path, x: np.ndarray) -> tuple[Any, ...]:
 def _torch_difference(path: Path, estimator: Estimator, x: np.ndarray) -> float:
     """Outputs of the posterior-mean network, relative to their spread over the rows."""
     from ..export import load_torch
-    from ..export.extras import need
+    from ..extras import need
     from ..predict import mean_network
 
     torch, fitted = need("torch", "torch"), estimator.fitted_

@@ -132,7 +132,7 @@ def copied(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.
 
 def write(table: pd.DataFrame, path: Path) -> None:
     """CSV or Parquet, the whole file or none."""
-    from ..export.files import write_whole
+    from ..files import write_whole
 
     if path.suffix.lower() == ".csv":
         data = _csv(table).encode()

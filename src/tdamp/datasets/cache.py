@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import uuid
 from pathlib import Path
 
+from .. import files
 from .errors import DataNotFound
 
 VARIABLE = "TDAMP_CACHE"
@@ -31,15 +31,11 @@ def _system_caches() -> Path:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file beside its place, then move it there: a reader sees the old file or the new one, never a part."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        os.replace(part, path)
+        files.write_whole(path, content)
     except OSError as error:
         raise DataNotFound(
             f"{path.name} was fetched but could not be written to {path.parent} ({error}). Set the environment "
             f"variable {VARIABLE} to a folder that you can write to and that has {len(content) / 1e6:.1f} MB free."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)

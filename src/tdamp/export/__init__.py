@@ -1,6 +1,6 @@
 """Models on disk and outside of tdamp: a folder without pickle, ONNX, PyTorch, and one NumPy file."""
 
-from .extras import MissingExtra
+from ..extras import MissingExtra
 from .numpy import to_numpy
 from .onnx import to_onnx
 from .plain import Plain, PlainLayer, plain_of

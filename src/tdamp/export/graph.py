@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .extras import need
+from ..extras import need
 
 OPSET, IR_VERSION = 17, 8
 """Of 2022: every runtime in use reads them."""

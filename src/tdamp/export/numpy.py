@@ -15,9 +15,9 @@ import numpy as np
 
 from ..damp import MIN_VAR
 from ..factors.piecewise import ACTIVATIONS
+from ..files import write_whole
 from ..predict import NODES
 from . import tails
-from .files import write_whole
 from .plain import Plain, PlainLayer, described
 
 EMPTY = 'json.loads("null")'

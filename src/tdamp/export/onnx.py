@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ..damp import MIN_VAR
+from ..files import write_whole
 from ..predict import NODES
-from .files import write_whole
 from .graph import Graph
 from .onnx_moments import activate
 from .plain import Plain, PlainLayer, described

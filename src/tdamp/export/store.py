@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .extras import need
-from .files import PART, rename_whole, settle, write_whole
+from ..extras import need
+from ..files import PART, rename_whole, settle, write_whole
 
 DATA, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 FORMAT, SCHEMA = "tdamp", 1
@@ -34,7 +34,8 @@ Migration = Callable[[Arrays, dict[str, Any]], tuple[Arrays, dict[str, Any]]]
 MIGRATIONS: dict[int, Migration] = {}
 """By schema: the function that brings arrays and config from that schema to the next."""
 
-_LEFTOVER = re.compile(rf"model-[0-9a-f]{{64}}\.safetensors({re.escape(PART)})?|config\.json{re.escape(PART)}")
+_PART = rf"\.\d+{re.escape(PART)}"
+_LEFTOVER = re.compile(rf"model-[0-9a-f]{{64}}\.safetensors({_PART})?|(config\.json|README\.md){_PART}")
 
 
 class ModelFileError(ValueError):

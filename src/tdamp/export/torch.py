@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .extras import need
-from .files import write_whole
+from ..extras import need
+from ..files import write_whole
 from .plain import Plain, described
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import re
 import threading
@@ -10,6 +9,8 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from .. import extras
 
 WIDTH = 4.4
 """Inches of 72 units, so that a picture in a phone's width is shown at its own size and text keeps its points."""
@@ -57,10 +58,6 @@ RC = {
 _lock = threading.Lock()  # matplotlib's settings are global while a picture is drawn
 
 
-class MissingExtra(ImportError):
-    """A library of an optional extra is not installed."""
-
-
 class Picture(NamedTuple):
     """A drawing, with the one sentence that says how to read it."""
 
@@ -71,14 +68,8 @@ class Picture(NamedTuple):
 
 
 def need(module: str) -> Any:
-    """Import a part of matplotlib, or say which extra to install."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(
-            f"The report's pictures need matplotlib, which could not be imported ({error}). "
-            "Install it with: pip install 'tdamp[report]'"
-        ) from error
+    """A part of matplotlib."""
+    return extras.need(module, "report")
 
 
 def picture(name: str, title: str, read: str, paint: Callable[[Any], None], height: float = 3.0) -> Picture:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from importlib import resources
 from pathlib import Path
 
+from ..files import write_whole
 from ..outcome import Outcome
 from . import class_pictures, regression_pictures, summary, tables, training_pictures, uncertain, unit_pictures
 from .canvas import Picture
@@ -20,12 +20,7 @@ def write_report(facts: Facts, path: Path) -> None:
     """Write the page to `path`; a reader sees the old file or the whole new one, never a part."""
     text, path = render(facts), Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, text.encode())
 
 
 def render(facts: Facts) -> str:

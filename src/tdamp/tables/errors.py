@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Iterable
 from typing import Any
+
+from .. import extras
+from ..extras import MissingExtra
 
 _SHOWN = 8  # names listed before "and so on"
 
@@ -18,19 +20,16 @@ class TableWarning(UserWarning):
     """A file was read, but on a guess that a person should know of."""
 
 
-class MissingLibrary(TableError, ImportError):
+class MissingLibrary(TableError, MissingExtra):
     """A library of the extra `tables` is not installed."""
 
 
 def need(module: str) -> Any:
     """Import `module`, or say which extra to install."""
     try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingLibrary(
-            f"This file needs {module.partition('.')[0]}, which could not be imported ({error}). "
-            "Install it with: pip install 'tdamp[tables]'"
-        ) from error
+        return extras.need(module, "tables")
+    except MissingExtra as error:
+        raise MissingLibrary(str(error)) from error
 
 
 def listing(names: Iterable[object]) -> str:

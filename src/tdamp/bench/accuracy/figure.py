@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..extras import need
+from ...extras import need
 from .table import TITLES, curves
 
 
 def draw(parts: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib").use("Agg")
-    plt = need("matplotlib.pyplot")
-    plain = need("matplotlib.ticker").StrMethodFormatter("{x:g}")
+    need("matplotlib", "bench").use("Agg")
+    plt = need("matplotlib.pyplot", "bench")
+    plain = need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}")
     columns = min(2, len(parts))
     rows = -(-len(parts) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(6 * columns, 4.2 * rows), squeeze=False, layout="constrained")

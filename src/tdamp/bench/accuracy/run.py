@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
+from ...extras import need
 from .. import problems, record
 from ..baselines.adam import LIBRARIES
-from ..extras import need
 from ..progress import bar
 from . import boston, figure, keep, mnist, table
 from .plan import FULL, QUICK, Plan
@@ -30,7 +30,7 @@ def run(
     """Run the parts one after the other; the JSON file and the plot are renewed after each."""
     console = console or Console()
     for module in ("optax", "torch", "matplotlib"):
-        need(module)
+        need(module, "bench")
     plan = QUICK if quick else FULL
     report: dict[str, Any] = {}
     for name in only:

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from ...extras import need
 from ...network import Task
-from ..extras import need
 from ..problems import Problem
 from .start import he_init, minibatches
 
-optax = need("optax")
+optax = need("optax", "bench")
 _adam = optax.scale_by_adam()
 
 

@@ -7,11 +7,11 @@ import time
 
 import numpy as np
 
-from ..extras import need
+from ...extras import need
 from ..problems import Problem
 from .start import he_init
 
-torch = need("torch")
+torch = need("torch", "bench")
 
 
 class Learner:

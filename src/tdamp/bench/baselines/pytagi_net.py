@@ -9,11 +9,11 @@ import os
 
 import numpy as np
 
-from ..extras import need
+from ...extras import need
 from ..problems import Problem
 
-pytagi = need("pytagi")
-nn = need("pytagi.nn")
+pytagi = need("pytagi", "bench")
+nn = need("pytagi.nn", "bench")
 
 OBSERVATION_STD = 0.1
 

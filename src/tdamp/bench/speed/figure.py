@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..extras import need
+from ...extras import need
 from .table import NAMES
 
 
 def draw(parts: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib").use("Agg")
-    plt = need("matplotlib.pyplot")
+    need("matplotlib", "bench").use("Agg")
+    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
 
     epoch = parts["epoch"]

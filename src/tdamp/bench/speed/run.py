@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from ...extras import need
 from .. import presets, problems, record
 from ..baselines import gemm
 from ..baselines.adam import LIBRARIES
-from ..extras import need
 from ..progress import Tick, bar
 from . import compaction, epochs, figure, probe, table
 from .plan import FULL, QUICK, Plan
@@ -24,7 +24,7 @@ def run(quick: bool = False, out: Path = Path("results/speed.json"), console: Co
     """Measure everything, print it, write it; the JSON file holds what is done so far."""
     console = console or Console()
     for module in ("optax", "torch", "pytagi", "matplotlib"):
-        need(module)
+        need(module, "bench")
     plan = QUICK if quick else FULL
     where = record.surroundings() | {"quick": quick}
     problem = problems.mnist(plan.rows)

@@ -13,7 +13,7 @@ PART = ".part"
 def write_whole(path: str | Path, data: bytes) -> None:
     """Write a file so that after a crash `path` holds its old content or the new one, never a piece of it."""
     path = Path(path)
-    part = path.with_name(path.name + PART)
+    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")  # two processes may write the same file
     try:
         with open(part, "wb") as file:
             file.write(data)

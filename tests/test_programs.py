@@ -1,0 +1,101 @@
+"""Programs kept on disk give what plain ones give, and a damaged one is made anew."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tdamp import programs
+from tdamp.programs import Program
+
+TRACED: list[str] = []
+
+
+def scaled_sum(name: str, x: jax.Array, more: dict[str, jax.Array]) -> tuple[jax.Array, dict[str, jax.Array]]:
+    """A function that tells when it is traced."""
+    TRACED.append(name)
+    return jnp.sum(x) * len(name), {key: 2 * value for key, value in more.items()}
+
+
+def program() -> Program:
+    """A fresh one, as in a new process."""
+    TRACED.clear()
+    return Program(scaled_sum, like=lambda name, x, more: (0, more))
+
+
+def check(found: Program) -> None:
+    """Its value on some numbers."""
+    total, doubled = found("abc", np.arange(4.0, dtype="f4"), {"a": np.float32(1), "b": np.ones(2, "f4")})
+    assert float(total) == 18 and float(doubled["a"]) == 2 and doubled["b"].tolist() == [2, 2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Programs are kept here."""
+    monkeypatch.setattr(programs, "FOLDER", [tmp_path])
+    return tmp_path
+
+
+def test_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: traced once for each static argument, shape and precision."""
+    monkeypatch.setattr(programs, "FOLDER", [])
+    found = program()
+    check(found)
+    check(found)
+    assert TRACED == ["abc"]
+    found("abc", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
+    found("abcd", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
+    assert TRACED == ["abc", "abc", "abcd"]
+
+
+def test_a_second_process_does_not_trace(folder: Path) -> None:
+    """identity: what is read from disk computes the same, without the Python function."""
+    check(program())
+    assert TRACED == ["abc"] and len(list(folder.glob("*.stablehlo"))) == 1
+    again = program()
+    check(again)
+    check(again)
+    assert TRACED == []
+
+
+@pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b[:-9] + b"\xff" + b[-8:]])
+def test_a_damaged_file_is_made_anew(folder: Path, damage) -> None:
+    """identity: an empty, cut or overwritten program is traced again and written whole."""
+    check(program())
+    (path,) = folder.glob("*.stablehlo")
+    path.write_bytes(damage(path.read_bytes()))
+    check(program())
+    assert TRACED == ["abc"]
+    check(program())
+    assert TRACED == []
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: the program runs all the same."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(programs, "FOLDER", [tmp_path / "file" / "below"])
+    check(program())
+
+
+def test_the_switch(tmp_path: Path) -> None:
+    """enumeration: off leaves JAX as it is; a cache the user gave to JAX is left alone; else ours is used."""
+    code = (
+        "import jax; from tdamp.compilation import keep_compiled; {}keep_compiled(); "
+        "from tdamp import programs; print(jax.config.jax_compilation_cache_dir, len(programs.FOLDER))"
+    )
+    for before, switch, end in (
+        ("", "off", "None 0"),
+        ("jax.config.update('jax_compilation_cache_dir', 'theirs'); ", "on", "theirs 0"),
+        ("", "on", f"{tmp_path / 'compiled'} 1"),
+    ):
+        environment = {"TDAMP_CACHE": str(tmp_path), "TDAMP_COMPILATION_CACHE": switch, "JAX_PLATFORMS": "cpu"}
+        run = subprocess.run(
+            [sys.executable, "-c", code.format(before)], env=environment, capture_output=True, text=True, check=True
+        )
+        assert run.stdout.strip() == end

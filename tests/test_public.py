@@ -1,0 +1,26 @@
+"""The public names, and how fast the program answers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tdamp
+
+
+def test_every_public_name_is_there() -> None:
+    """enumeration: each name of __all__ can be had, is listed by dir, and nothing else is promised."""
+    for name in tdamp.__all__:
+        assert getattr(tdamp, name) is not None
+    assert set(tdamp.__all__) == set(tdamp._HOME) | set(tdamp._MODULES)
+    assert set(tdamp.__all__) <= set(dir(tdamp))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tdamp.nothing
+
+
+def test_the_package_is_loaded_when_it_is_used() -> None:
+    """enumeration: importing tdamp and its command line brings in neither JAX nor pandas nor scikit-learn."""
+    code = "import sys, tdamp.cli; print([m for m in ('jax', 'pandas', 'sklearn', 'scipy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
