@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 
 from . import compact
 from .export.plain import Plain, plain_of
+from .needed import occam
 from .network import Network
 from .posterior import Sample, draw
-from .state import evidence, remove
+from .state import remove
 from .training import Fitted
 
 
@@ -25,6 +26,7 @@ class Findings(SelectorMixin):
 
     fitted_: Fitted
     network_: Network
+    lost_log_likelihood_: np.ndarray  # (inputs,), in nats, without each input: see `tdamp.needed`
     x_mean_: np.ndarray
     x_scale_: np.ndarray
 
@@ -47,19 +49,25 @@ class Findings(SelectorMixin):
     def active_prob_(self) -> tuple[np.ndarray, ...]:
         """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0.
 
-        From the evidence of each unit's outgoing weights at even prior odds, each datum counted once whatever the data
-        weight (which makes these less sure than the probabilities that training itself may use). Inputs of one group
-        share theirs.
+        An input's odds are the log-likelihood of the training data that is lost without it, against what its weights
+        cost (`tdamp.needed`), at even prior odds and with each datum counted once; inputs of one group share theirs. A
+        hidden unit's probability is that of its prior in training: one under a Gaussian prior, which questions none.
         """
         fitted = self._need_fitted()
-        counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
-        ids = self._group_ids(self.network_.widths[0])
-        group_of = None if ids is None else np.unique(ids, return_inverse=True)[1].astype(np.int32)[fitted.inputs]
         found = []
-        for l, shown in enumerate(evidence(fitted.state, group_of, counted)):
-            prob = np.zeros(self.network_.widths[l])
-            prob[fitted.kept[l]] = 1 / (1 + np.exp(-np.clip(shown.astype(np.float64), -500, 500)))
+        for width, kept, layer in zip(self.network_.widths, fitted.kept, fitted.state.layers, strict=False):
+            prob = np.zeros(width)
+            prob[kept] = np.asarray(layer.active_prob)
             found.append(prob)
+        counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
+        cost: Any = np.zeros(self.network_.widths[0])
+        cost[fitted.inputs] = occam(fitted, 0, counted)
+        ids = self._group_ids(self.network_.widths[0])
+        if ids is not None:
+            _, group = np.unique(ids, return_inverse=True)
+            cost = np.bincount(group, cost)[group]
+        odds = np.clip(self.lost_log_likelihood_ - cost, -500, 500)[fitted.inputs]
+        found[0][fitted.inputs] = 1 / (1 + np.exp(-odds))
         return tuple(found)
 
     @property
@@ -92,16 +100,16 @@ class Findings(SelectorMixin):
         return None, None
 
     def compact(self, min_active_prob: float = 0.5) -> Any:
-        """Take out the units that are likely not needed; arrays, files and exports shrink. Gives back the estimator.
+        """Take out what the prior in training found unneeded (priors "group" and "burst"); gives back the estimator.
 
-        With `keep` training has done this already. Each layer keeps its likeliest unit at least.
+        Arrays, files and exports shrink. With `keep` training has done this already, and a Gaussian prior questions no
+        unit. Each layer keeps its likeliest unit at least.
         """
         fitted = self._need_fitted()
         masks = []
-        for prob, kept in zip(self.active_prob_, fitted.kept, strict=True):
-            mask = prob[kept] >= min_active_prob
-            mask[np.argmax(prob[kept])] = True
-            masks.append(mask)
+        for layer in fitted.state.layers:
+            prob = np.asarray(layer.active_prob)
+            masks.append((prob >= min_active_prob) | (np.arange(len(prob)) == prob.argmax()))
         state, network, index = compact.take(remove(fitted.state, masks), fitted.network, masks, bucket=1)
         kept_units = tuple(kept[i] for kept, i in zip(fitted.kept, index, strict=True))
         self.fitted_ = replace(fitted, state=state, network=network, kept=kept_units)

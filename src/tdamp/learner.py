@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .auto import choose
 from .compilation import keep_compiled
 from .findings import Findings
+from .needed import lost_log_likelihood
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import watching
@@ -193,6 +194,10 @@ class Learner(Findings, BaseEstimator):
                 monitor=monitor,
                 start=start,
             )
+        ids = self._group_ids(network.widths[0])
+        lost = lost_log_likelihood(self.fitted_, x, y, ids)
+        streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
+        self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost
         self.network_ = network
         self.n_rows_ = len(x)
         self.settings_ = settings

@@ -25,11 +25,12 @@ class Sample(NamedTuple):
         for l, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             u = u @ weight + bias
             if l < len(self.weights) - 1:
-                u = np.asarray(_activate(self.activation, u))
+                u = activate(self.activation, u)
         return u
 
 
-def _activate(name: str, z: np.ndarray) -> np.ndarray:
+def activate(name: str, z: np.ndarray) -> np.ndarray:
+    """The activation itself, on the host."""
     regions = piecewise.ACTIVATIONS[name]
     bounds = [region.low for region in regions[1:]]
     at = np.searchsorted(bounds, z) if bounds else np.zeros(z.shape, int)

@@ -21,7 +21,7 @@ from .training import Fitted, active_units
 
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
 NOT_STORED = ("callbacks",)
-SCALES = ("x_mean_", "x_scale_", "y_mean_", "y_scale_")
+SCALES = ("x_mean_", "x_scale_", "lost_log_likelihood_", "y_mean_", "y_scale_")
 
 Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
 
@@ -96,9 +96,9 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
             raise ModelFileError("there are more or fewer feature names than inputs")
         estimator.feature_names_in_ = names
     outputs = asked.widths[-1]
-    for name in SCALES if kind is TDAMPRegressor else SCALES[:2]:
+    for name in SCALES if kind is TDAMPRegressor else SCALES[:3]:
         scale = arrays[name]
-        if scale.shape != (asked.widths[0] if name.startswith("x") else outputs,) or not np.isfinite(scale).all():
+        if scale.shape != (outputs if name.startswith("y") else asked.widths[0],) or not np.isfinite(scale).all():
             raise ModelFileError(f"{name} does not fit the network")
         if name.endswith("scale_") and not (scale > 0).all():
             raise ModelFileError(f"{name} must be positive")

@@ -85,25 +85,17 @@ def init(
     return jax.device_put(State(tuple(layers), put(settings.noise_init * y_var), put(y_var), base_vars))
 
 
-def evidence(state: State, group_of: Array | np.ndarray | None, counted: float = 1.0) -> list[np.ndarray]:
-    """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host.
-
-    `counted` is how often the posterior counts each datum: the evidence is that of counting it once.
-    """
-    return [np.asarray(found) for found in _evidence(state.layers, group_of, counted)]
+def evidence(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarray]:
+    """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
+    return [np.asarray(found) for found in _evidence(state.layers, group_of)]
 
 
 @jax.jit
-def _evidence(layers: tuple[Layer, ...], group_of: Array | None, counted: float) -> list[Array]:
-    found = []
-    for l, layer in enumerate(layers):
-        present = layer.offset > -jnp.inf
-        known = jnp.where(present[:, None], layer.weight.var, layer.base_var)
-        said = jnp.maximum(1 / known - 1 / layer.base_var, 0) / counted  # by the data, in natural parameters
-        var = 1 / (1 / layer.base_var + said)
-        once = Moments(var * layer.weight.mean / (known * counted), var)
-        found.append(group_spike_slab.evidence(once, layer.base_var, group_of if l == 0 else None, present))
-    return found
+def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
+    return [
+        group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
+        for l, layer in enumerate(layers)
+    ]
 
 
 def question(state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool) -> State:
