@@ -76,6 +76,6 @@ def test_train_and_test_part_are_apart() -> None:
 def test_command_hands_over_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     """identity: `tdamp demo --seed 3` runs the demo with seed 3 and exits with 0."""
     seen: list[int] = []
-    monkeypatch.setattr(demo, "run", lambda seed: seen.append(seed))
+    monkeypatch.setattr(demo, "run", lambda seed, out: seen.append(seed))
     assert cli.main(["demo", "--seed", "3"]) == 0
     assert seen == [3]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import log_ndtr
+from sklearn.datasets import make_friedman1
 
-from tdamp import TDAMPClassifier, TDAMPRegressor, mean_network, output_moments
+from tdamp import TDAMPClassifier, TDAMPRegressor, blocks, mean_network
+from tdamp.needed import lost_log_likelihood
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6))
@@ -24,17 +26,15 @@ def test_regression_equals_holding_the_column_at_its_mean(regressor: TDAMPRegres
     y = regressor.y_mean_ + 0 * CURVE  # any target will do: the engine's units are rebuilt below
     fitted = regressor.fitted_
     x = regressor._scaled(X)
-    z = output_moments(fitted.network, fitted.state.layers, x)
-    var = np.asarray(z.var + fitted.state.noise_var)
+    own = blocks.moments(fitted, x).var
+    var = own + np.asarray(fitted.state.noise_var)
     target = np.asarray(y - regressor.y_mean_) / regressor.y_scale_
 
     def log_likelihood(rows: np.ndarray) -> float:
         mean = np.asarray(mean_network(fitted.network, fitted.state.layers, rows.astype(np.float32)))
         return float(-0.5 * ((target[:, None] - mean) ** 2 / var).sum())
 
-    from tdamp.needed import lost_log_likelihood
-
-    found = lost_log_likelihood(fitted, x, target[:, None].astype(np.float32), None)
+    found = lost_log_likelihood(fitted.network, fitted.state, x, target[:, None], own)
     for column in range(6):
         held = x.copy()
         held[:, column] = np.asarray(fitted.state.layers[0].centre)[column]
@@ -52,11 +52,8 @@ def test_classification_by_the_label_s_margins() -> None:
     labels = np.digitize(CURVE, [1.0, 2.0])
     model = TDAMPClassifier((16,), random_state=0, max_epochs=20).fit(X, labels)
     fitted, x = model.fitted_, model._scaled(X)
-    from tdamp.needed import lost_log_likelihood
-
-    found = lost_log_likelihood(fitted, x, labels, None)
-    z = output_moments(fitted.network, fitted.state.layers, x)
-    var, noise = np.asarray(z.var, np.float64), float(fitted.state.noise_var)
+    var, noise = blocks.moments(fitted, x).var.astype(np.float64), float(fitted.state.noise_var)
+    found = lost_log_likelihood(fitted.network, fitted.state, x, labels, var)
 
     def log_likelihood(rows: np.ndarray) -> float:
         mean = np.asarray(mean_network(fitted.network, fitted.state.layers, rows), np.float64)
@@ -93,3 +90,12 @@ def test_a_stream_adds_up() -> None:
         model.partial_fit(X[start : start + 200], y[start : start + 200])
         total += model.lost_log_likelihood_[0] - before
     assert model.lost_log_likelihood_[0] == pytest.approx(total) and total > 0
+
+
+def test_a_pruned_table_keeps_what_matters() -> None:
+    """golden(Friedman's function is made of the first five of ten inputs; a fifth of the units is kept)"""
+    table, y = make_friedman1(600, noise=1.0, random_state=1)
+    model = TDAMPRegressor(keep=0.2, random_state=0).fit(table[:300], y[:300])
+    assert model.n_units_ == round(0.2 * 138)
+    assert set(range(5)) <= set(model.fitted_.inputs.tolist())
+    assert model.score(table[300:], y[300:]) > 0.85

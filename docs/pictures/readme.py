@@ -32,7 +32,9 @@ def main() -> None:
     estimator = TDAMPClassifier((48,), standardize=False, random_state=0)
     path = sparsity_path(estimator, X / 16, labels, (1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.15))
     right.plot(path.frame["units"], 100 * path.frame["error"], "o-", color="tab:orange")
-    right.set(title="digits: error against units kept (of 112)", xlabel="inputs and hidden units", ylabel="test error, %")
+    right.set(
+        title="digits: error against units kept (of 112)", xlabel="inputs and hidden units", ylabel="test error, %"
+    )
     right.set_ylim(bottom=0)
     for axes in (left, right):
         axes.grid(alpha=0.3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .network import Task
 
@@ -78,6 +78,20 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
         patience=15,
         hold_out=hold_out,
     )
+
+
+MANY_ROWS = 1000
+
+
+def pruning(n_rows: int, data_weight: float | tuple[float, ...]) -> dict[str, Any]:
+    """Further settings for a table whose network is to be pruned.
+
+    Below MANY_ROWS rows a network must have learned before its units can be judged: they go from 0.3 to 0.7 of the
+    epochs, with the data weight and memory of a network that is not pruned. (Friedman's function of five inputs out of
+    ten, 300 rows, a fifth of the units kept: R2 0.93 with the five inputs, against 0.72 with three of them.) With more
+    rows the engine's own schedule, which begins early and forgets fast, is better (digits: 3.3 % against 4.4 % error).
+    """
+    return {} if n_rows >= MANY_ROWS else {"memory": data_weight, "prune_start": 0.3, "prune_end": 0.7}
 
 
 def _power_of_two(value: float, low: int, high: int) -> int:

@@ -60,13 +60,9 @@ class Findings(SelectorMixin):
             prob[kept] = np.asarray(layer.active_prob)
             found.append(prob)
         counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
-        cost: Any = np.zeros(self.network_.widths[0])
-        cost[fitted.inputs] = occam(fitted, 0, counted)
         ids = self._group_ids(self.network_.widths[0])
-        if ids is not None:
-            _, group = np.unique(ids, return_inverse=True)
-            cost = np.bincount(group, cost)[group]
-        odds = np.clip(self.lost_log_likelihood_ - cost, -500, 500)[fitted.inputs]
+        cost = occam(fitted.state, counted, None if ids is None else ids[fitted.inputs])
+        odds = np.clip(self.lost_log_likelihood_[fitted.inputs] - cost, -500, 500)
         found[0][fitted.inputs] = 1 / (1 + np.exp(-odds))
         return tuple(found)
 

@@ -13,10 +13,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .auto import choose
+from . import blocks
+from .auto import choose, pruning
 from .compilation import keep_compiled
 from .findings import Findings
-from .needed import lost_log_likelihood
+from .needed import lost_log_likelihood, some_rows
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import watching
@@ -195,7 +196,12 @@ class Learner(Findings, BaseEstimator):
                 start=start,
             )
         ids = self._group_ids(network.widths[0])
-        lost = lost_log_likelihood(self.fitted_, x, y, ids)
+        rows, fitted = some_rows(len(x)), self.fitted_
+        var = blocks.moments(fitted, x[rows]).var.astype(np.float64)
+        some = None if ids is None else ids[fitted.inputs]
+        without = lost_log_likelihood(fitted.network, fitted.state, x[rows][:, fitted.inputs], y[rows], var, some)
+        lost = np.zeros(network.widths[0])
+        lost[fitted.inputs] = without * len(x) / len(rows)
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
         self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost
         self.network_ = network
@@ -246,6 +252,8 @@ class Learner(Findings, BaseEstimator):
             keep=keep,
             patience=self.patience,
         )
+        if keep is not None:
+            rest |= pruning(n_rows, values["data_weight"])
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
     def _network(self) -> Network:

@@ -3,7 +3,7 @@
 The evidence of a group by its own weights (group_spike_slab) takes them one by one. The weights of an input act
 together, so what they lose together is measured instead: the posterior-mean network, with and without the input, on
 the training data, each row counted once. Not guaranteed: where two inputs say the same, each alone looks unneeded.
-Oracle: a network trained without the input (tests), and the network with the column held at its mean.
+Oracle: the network with the column held at its mean. On the host: nothing compiles.
 """
 
 from __future__ import annotations
@@ -14,43 +14,47 @@ import jax
 import numpy as np
 from scipy.special import log_ndtr
 
-from . import blocks
-from .posterior import activate
-from .training import Fitted
-from .turbo import posterior
+from .factors import piecewise
+from .network import Network
+from .state import State
 
 MOST_ROWS = 1000
-"""Rows that are looked at; their sum stands for all rows."""
+"""Rows that are looked at: their sum stands for all rows."""
 
 
-def lost_log_likelihood(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.ndarray | None) -> np.ndarray:
-    """Nats lost without each input's group, for every input of the network asked for; 0 for inputs removed already."""
-    rows = np.linspace(0, len(x) - 1, min(len(x), MOST_ROWS)).astype(int)
-    known, targets = x[rows][:, fitted.inputs].astype(np.float64), y[rows]
-    var = blocks.moments(fitted, x[rows]).var.astype(np.float64)
-    means = [(layer.centre, *(m.mean for m in posterior(layer))) for layer in fitted.state.layers]
-    layers = [[np.asarray(part, np.float64) for part in layer] for layer in means]
-    centred = known - layers[0][0]
-    z = centred @ layers[0][1] + layers[0][2]
+def some_rows(n_rows: int) -> np.ndarray:
+    """At most MOST_ROWS of them, evenly spread."""
+    return np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(int)
+
+
+def lost_log_likelihood(
+    network: Network, state: State, x: np.ndarray, y: np.ndarray, var: np.ndarray, ids: np.ndarray | None = None
+) -> np.ndarray:
+    """Nats lost on these rows without each input's group, (inputs,).
+
+    `x` has the columns of the network and `ids` are their groups. Only the means are compared: `var` is the variance
+    of the outputs of the full network, noise apart.
+    """
+    layers: Any = jax.device_get(state.layers)
+    weights = [layer.active_prob[:, None] * layer.weight.mean.astype(np.float64) for layer in layers]
+    first = x - layers[0].centre
+    z = first @ weights[0] + layers[0].bias.mean
 
     def log_likelihood(z: np.ndarray) -> float:
-        for centre, weight, bias in layers[1:]:
-            z = (activate(fitted.network.activation, z) - centre) @ weight + bias
-        noise_var = np.asarray(jax.device_get(fitted.state.noise_var), np.float64)
-        return _log_likelihood(fitted.network.task, z, var, targets, noise_var)
+        for layer, weight in zip(layers[1:], weights[1:], strict=True):
+            z = (activate(network.activation, z) - layer.centre) @ weight + layer.bias.mean
+        return _log_likelihood(network.task, z, var, y, np.asarray(state.noise_var, np.float64))
 
     full = log_likelihood(z)
     found = np.zeros(x.shape[1])
-    groups = np.arange(x.shape[1]) if ids is None else ids
-    for group in np.unique(groups[fitted.inputs]):
-        here = groups[fitted.inputs] == group
-        lost = full - log_likelihood(z - centred[:, here] @ layers[0][1][here])
-        found[fitted.inputs[here]] = lost * len(x) / len(rows)
+    groups = np.arange(x.shape[1]) if ids is None else np.asarray(ids)
+    for group in np.unique(groups):
+        here = groups == group
+        found[here] = full - log_likelihood(z - first[:, here] @ weights[0][here])
     return found
 
 
 def _log_likelihood(task: str, z: np.ndarray, var: np.ndarray, y: np.ndarray, noise_var: np.ndarray) -> float:
-    """Of the outputs' means `z`, with the variance they had in full: only the means are compared."""
     if task == "regression":
         return float(-0.5 * ((y - z) ** 2 / (var + noise_var)).sum())
     own = np.arange(len(y)), y
@@ -60,10 +64,21 @@ def _log_likelihood(task: str, z: np.ndarray, var: np.ndarray, y: np.ndarray, no
     return float(score.sum())
 
 
-def occam(fitted: Fitted, l: int, counted: float) -> np.ndarray:
-    """What the weights of each unit of layer `l` cost, (units,): nats by which they narrow the base prior, data counted
-    once."""
-    layer: Any = jax.device_get(fitted.state.layers[l])
-    var, base = np.asarray(layer.weight.var, np.float64), float(layer.base_var)
-    narrowed = np.maximum(base / np.where(var > 0, var, base) - 1, 0) / counted
-    return 0.5 * np.log1p(narrowed).sum(1)
+def occam(state: State, counted: float, ids: np.ndarray | None = None) -> np.ndarray:
+    """What each input's group costs, (inputs,): nats by which its weights narrow the base prior, data counted once."""
+    layer: Any = jax.device_get(state.layers[0])
+    var, base = layer.weight.var.astype(np.float64), float(layer.base_var)
+    narrowed = np.maximum(base / np.where(var > 0, var, base) - 1, 0) / max(counted, 1e-3)
+    cost: Any = 0.5 * np.log1p(narrowed).sum(1)
+    if ids is None:
+        return cost
+    _, group = np.unique(ids, return_inverse=True)
+    return np.bincount(group, cost)[group]
+
+
+def activate(name: str, z: np.ndarray) -> np.ndarray:
+    """The activation itself, on the host."""
+    regions = piecewise.ACTIVATIONS[name]
+    bounds = [region.low for region in regions[1:]]
+    at = np.searchsorted(bounds, z) if bounds else np.zeros(z.shape, int)
+    return np.array([r.slope for r in regions])[at] * z + np.array([r.intercept for r in regions])[at]

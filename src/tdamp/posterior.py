@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from .factors import piecewise, spike_slab
+from .factors import spike_slab
+from .needed import activate
 from .training import Fitted
 
 
@@ -27,14 +28,6 @@ class Sample(NamedTuple):
             if l < len(self.weights) - 1:
                 u = activate(self.activation, u)
         return u
-
-
-def activate(name: str, z: np.ndarray) -> np.ndarray:
-    """The activation itself, on the host."""
-    regions = piecewise.ACTIVATIONS[name]
-    bounds = [region.low for region in regions[1:]]
-    at = np.searchsorted(bounds, z) if bounds else np.zeros(z.shape, int)
-    return np.array([r.slope for r in regions])[at] * z + np.array([r.intercept for r in regions])[at]
 
 
 def draw(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .training import Fitted
 
@@ -18,9 +18,8 @@ Show = Callable[[int, Fitted, dict[str, Any]], None]
 def describe(record: dict[str, Any]) -> str:
     """An epoch in a few words."""
     parts = []
-    if "held_out" in record:
-        parts.append(f"held-out {record['held_out']:.3f}")
-    parts.append(f"evidence {record['log_evidence']:.3f}")
+    name, key = ("held-out", "held_out") if "held_out" in record else ("evidence", "log_evidence")
+    parts.append(f"{name} {record[key]:.3f}")
     parts.append(f"noise {float(np.mean(record['noise_var'])):.2g}")
     parts.append(f"units {sum(record['active_units'])}")
     return "  ".join(parts)
@@ -40,7 +39,6 @@ def watching(verbose: int, epochs: int, done: int = 0, console: Console | None =
         TextColumn("[bold]training"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[now]}"),
     )
