@@ -10,7 +10,7 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet -e . -c constraints.txt
 	touch $@
 
-.venv/.demo: .venv/.demo
+.venv/.demo: .venv/.core
 	$(BIN)/python -m pip install --quiet -e ".[export,report]" -c constraints.txt
 	touch $@
 
