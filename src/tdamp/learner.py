@@ -24,6 +24,11 @@ from .progress import watching
 from .settings import Settings
 from .training import Fitted, fit
 
+MOST_COPIES = 4
+"""Times as many rows, at most, when weights are taken as copies."""
+MOST_SORTED = 1_000_000
+"""Numbers in a table whose rows are sorted before training."""
+
 
 class Learner(Findings, BaseEstimator):
     """The parameters of both estimators.
@@ -288,8 +293,11 @@ class Learner(Findings, BaseEstimator):
             y_numeric=self._task == "regression",
         )  # fmt: skip
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        counts = weight > 0
-        return (X, y, weight) if counts.all() else (X[counts], y[counts], weight[counts])
+        X, y, weight = counted_rows(X, y, weight)
+        if X.size <= MOST_SORTED:  # then the order in which the rows are given changes nothing
+            order = np.lexsort((*np.reshape(y, (len(y), -1)).T, *X.T, weight))
+            X, y, weight = X[order], y[order], weight[order]
+        return X, y, weight
 
     def _learn_scales(self, X: np.ndarray, weight: np.ndarray) -> None:
         self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
@@ -300,6 +308,18 @@ class Learner(Findings, BaseEstimator):
     def _new_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "fitted_")
         return self._scaled(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+
+def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
+
+    So a weight is the same as copies, minibatches and all; where that would be too many rows, weights stay weights.
+    """
+    counts = weight.astype(np.int64)
+    if (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight):
+        return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
+    there = weight > 0
+    return X[there], y[there], weight[there]
 
 
 def _is_auto(value: Any) -> bool:
