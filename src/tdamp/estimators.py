@@ -14,7 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from . import blocks
-from .learner import Learner, identity_scales, scales_of
+from .learner import Learner
+from .rows import identity_scales, scales_of
 from .training import Fitted
 
 

@@ -21,13 +21,9 @@ from .needed import lost_log_likelihood, some_rows
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import watching
+from .rows import counted_rows, identity_scales, scales_of, sorted_rows
 from .settings import Settings
 from .training import Fitted, fit
-
-MOST_COPIES = 4
-"""Times as many rows, at most, when weights are taken as copies."""
-MOST_SORTED = 1_000_000
-"""Numbers in a table whose rows are sorted before training."""
 
 
 class Learner(Findings, BaseEstimator):
@@ -293,11 +289,7 @@ class Learner(Findings, BaseEstimator):
             y_numeric=self._task == "regression",
         )  # fmt: skip
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        X, y, weight = counted_rows(X, y, weight)
-        if X.size <= MOST_SORTED:  # then the order in which the rows are given changes nothing
-            order = np.lexsort((*np.reshape(y, (len(y), -1)).T, *X.T, weight))
-            X, y, weight = X[order], y[order], weight[order]
-        return X, y, weight
+        return sorted_rows(*counted_rows(X, y, weight))
 
     def _learn_scales(self, X: np.ndarray, weight: np.ndarray) -> None:
         self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
@@ -310,32 +302,5 @@ class Learner(Findings, BaseEstimator):
         return self._scaled(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
 
-def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
-
-    So a weight is the same as copies, minibatches and all; where that would be too many rows, weights stay weights.
-    """
-    counts = weight.astype(np.int64)
-    if (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight):
-        return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
-    there = weight > 0
-    return X[there], y[there], weight[there]
-
-
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
-
-
-def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation of each column, in float64; a constant column gets scale one."""
-    share = weight / weight.sum()
-    wide = values.astype(np.float64)
-    size = np.maximum(np.abs(wide).max(0), np.finfo(np.float64).tiny)  # squares of huge numbers would overflow
-    mean = share @ (wide / size) * size
-    std = np.sqrt(share @ np.square((wide - mean) / size)) * size
-    return mean, np.where(std > 1e-10 * np.abs(mean), std, 1.0)
-
-
-def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """No change."""
-    return np.zeros(n), np.ones(n)

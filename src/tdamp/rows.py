@@ -1,0 +1,45 @@
+"""The rows of a table before training: counted, sorted, and the scales of their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST_COPIES = 4
+"""Times as many rows, at most, when weights are taken as copies."""
+MOST_SORTED = 1_000_000
+"""Numbers in a table whose rows are sorted before training."""
+
+
+def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
+
+    So a weight is the same as copies, minibatches and all; where that would be too many rows, weights stay weights.
+    """
+    counts = weight.astype(np.int64)
+    if (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight):
+        return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
+    there = weight > 0
+    return X[there], y[there], weight[there]
+
+
+def sorted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of a small table in an order of their own, so that the one they are given in changes nothing."""
+    if X.size > MOST_SORTED:
+        return X, y, weight
+    order = np.lexsort((*np.reshape(y, (len(y), -1)).T, *X.T, weight))
+    return X[order], y[order], weight[order]
+
+
+def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of each column, in float64; a constant column gets scale one."""
+    share = weight / weight.sum()
+    wide = values.astype(np.float64)
+    size = np.maximum(np.abs(wide).max(0), np.finfo(np.float64).tiny)  # squares of huge numbers would overflow
+    mean = share @ (wide / size) * size
+    std = np.sqrt(share @ np.square((wide - mean) / size)) * size
+    return mean, np.where(std > 1e-10 * np.abs(mean), std, 1.0)
+
+
+def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """No change."""
+    return np.zeros(n), np.ones(n)
