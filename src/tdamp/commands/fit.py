@@ -62,6 +62,20 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Read, encode, split, train, score, save, tell."""
     check_model_out(chosen.out, chosen.force)
+    try:
+        encoder, estimator, facts = _learned(chosen)
+    except KeyboardInterrupt:
+        there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
+        raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
+    _save(chosen, estimator, encoder, facts)
+    result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
+    if chosen.json:
+        show({**result, "notes": encoder.notes, "size": fit_words.sizes(estimator)})
+    elif not chosen.quiet:
+        print(fit_words.summary(chosen.out, estimator, encoder, facts))
+
+
+def _learned(chosen: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, Any]]:
     frame = read(chosen.data)
     encoder = _encoder(chosen, frame)
     with about(chosen.data):
@@ -70,13 +84,7 @@ def run(chosen: argparse.Namespace) -> None:
     if not chosen.quiet:
         fit_words.told(chosen, encoder, len(frame), len(y))
     estimator, seconds = _trained(chosen, encoder, x[~test], y[~test])
-    facts = _facts(chosen, encoder, estimator, x, y, test, seconds)
-    _save(chosen, estimator, encoder, facts)
-    result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
-    if chosen.json:
-        show({**result, "notes": encoder.notes, "size": fit_words.sizes(estimator)})
-    elif not chosen.quiet:
-        print(fit_words.summary(chosen.out, estimator, encoder, facts))
+    return encoder, estimator, _facts(chosen, encoder, estimator, x, y, test, seconds)
 
 
 def _encoder(chosen: argparse.Namespace, frame: Any) -> Encoder:
@@ -121,9 +129,6 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
     started = time.perf_counter()
     try:
         estimator.fit(pd.DataFrame(x, columns=list(encoder.feature_names)), y)
-    except KeyboardInterrupt:
-        there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
-        raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
     except ValueError as error:  # what the settings or the numbers make impossible
         raise Stop(f"{chosen.data}: {error}", FAILED) from error
     return estimator, time.perf_counter() - started
