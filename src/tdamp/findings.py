@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -33,7 +34,7 @@ class Findings(SelectorMixin):
     @property
     def history_(self) -> pd.DataFrame:
         """A row for each epoch: log-evidence, held-out log score, noise, active units, clip counts, seconds."""
-        return pd.DataFrame(list(self._need_fitted().history)).set_index("epoch")
+        return pd.DataFrame(list(self._need_fitted().history) or {"epoch": []}).set_index("epoch")
 
     @property
     def n_iter_(self) -> int:
@@ -62,8 +63,7 @@ class Findings(SelectorMixin):
         counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
         ids = self._group_ids(self.network_.widths[0])
         cost = occam(fitted.state, counted, None if ids is None else ids[fitted.inputs])
-        odds = np.clip(self.lost_log_likelihood_[fitted.inputs] - cost, -500, 500)
-        found[0][fitted.inputs] = 1 / (1 + np.exp(-odds))
+        found[0][fitted.inputs] = expit(self.lost_log_likelihood_[fitted.inputs] - cost)
         return tuple(found)
 
     @property

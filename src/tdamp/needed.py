@@ -68,7 +68,7 @@ def occam(state: State, counted: float, ids: np.ndarray | None = None) -> np.nda
     """What each input's group costs, (inputs,): nats by which its weights narrow the base prior, data counted once."""
     layer: Any = jax.device_get(state.layers[0])
     var, base = layer.weight.var.astype(np.float64), float(layer.base_var)
-    narrowed = np.maximum(base / np.where(var > 0, var, base) - 1, 0) / max(counted, 1e-3)
+    narrowed = np.maximum(base / np.where(var > 0, var, base) - 1, 0) / counted
     cost: Any = 0.5 * np.log1p(narrowed).sum(1)
     if ids is None:
         return cost

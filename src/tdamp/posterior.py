@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from scipy.special import expit
 
 from .factors import spike_slab
 from .needed import activate
@@ -47,7 +48,7 @@ def draw(
         weights, biases = [], []
         for l, (layer, logit) in enumerate(zip(layers, bias_logits, strict=True)):
             on = rng.random_sample(layer.active_prob.shape) < layer.active_prob
-            bias_on = rng.random_sample(layer.bias.mean.shape) < 1 / (1 + np.exp(-np.asarray(logit, np.float64)))
+            bias_on = rng.random_sample(layer.bias.mean.shape) < expit(np.asarray(logit, np.float64))
             weight = on[:, None] * _normal(rng, *layer.weight)
             bias = bias_on * _normal(rng, *layer.bias) - layer.centre @ weight
             if l == 0:

@@ -111,7 +111,7 @@ def check_model_out(folder: Path, force: bool) -> None:
     from ..export import store
 
     try:
-        store._check_ours(folder)
+        store.check_ours(folder)
     except store.ModelFileError as error:
         raise Stop(str(error)) from error
     if not force and (folder / store.CONFIG).exists():

@@ -56,7 +56,7 @@ def save(folder: str | Path, arrays: Arrays, config: dict[str, Any], card: str) 
     text = json.dumps({**header, **config}, allow_nan=False, ensure_ascii=False, indent=1).encode()
     if len(text) > MAX_CONFIG_BYTES:
         raise ValueError(f"config: {len(text)} bytes of JSON, at most {MAX_CONFIG_BYTES} are allowed; use arrays")
-    _check_ours(folder)
+    check_ours(folder)
     folder.mkdir(parents=True, exist_ok=True)
     settle(folder.parent)
     pending = folder / _pending(digest)
@@ -96,7 +96,7 @@ def _pending(digest: str) -> str:
     return f"model-{digest}.safetensors"
 
 
-def _check_ours(folder: Path) -> None:
+def check_ours(folder: Path) -> None:
     """Refuse a folder with the work of someone else."""
     if not folder.exists():
         return
