@@ -16,7 +16,7 @@ from ..problems import Problem
 from .start import he_init, minibatches
 
 optax = need("optax", "bench")
-_adam = optax.scale_by_adam()
+adam = optax.scale_by_adam()
 
 
 class State(NamedTuple):
@@ -29,7 +29,7 @@ class State(NamedTuple):
 def init(widths: tuple[int, ...], seed: int) -> State:
     """He weights, zero moments."""
     params = jax.tree.map(jnp.asarray, he_init(widths, seed))
-    return State(params, _adam.init(params))
+    return State(params, adam.init(params))
 
 
 def forward(params: Any, x: Array) -> Array:
@@ -53,7 +53,7 @@ def loss(params: Any, task: Task, x: Array, y: Array, present: Array) -> Array:
 def step(task: Task, state: State, x: Array, y: Array, present: Array, rate: Array) -> State:
     """One Adam step."""
     grads = jax.grad(loss)(state.params, task, x, y, present)
-    updates, moments = _adam.update(grads, state.moments)
+    updates, moments = adam.update(grads, state.moments)
     return State(jax.tree.map(lambda p, u: p - rate * u, state.params, updates), moments)
 
 

@@ -1,0 +1,122 @@
+"""Adam on networks whose units may be switched off: many trainings at once, with an optional group-lasso penalty.
+
+Adam: Kingma and Ba, 2015. Group lasso over outgoing weights: Scardapane et al., 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ...network import Task
+from ..jobs import Job, loss_of
+from ..problems import Problem
+from . import adam_optax
+from .adam_optax import State
+from .start import Orders, Params, minibatches
+from .unit_masks import Masks, all_units
+
+KINK = 1e-12
+"""Added under the root of a group's norm, which has no gradient at zero."""
+
+
+def masked(params: Any, masks: Any) -> Any:
+    """The parameters with every weight out of or into a switched-off unit, and its bias, at exactly zero."""
+    found = []
+    for l, (weight, bias) in enumerate(params):
+        here = masks[l + 1] if l + 1 < len(masks) else jnp.ones_like(bias)
+        found.append((weight * masks[l][:, None] * here, bias * here))
+    return found
+
+
+def group_lasso(params: Any) -> Array:
+    """sum over units of sqrt(number of outgoing weights) x their Euclidean norm."""
+    return sum(
+        np.sqrt(weight.shape[1]) * jnp.sqrt(jnp.square(weight).sum(1) + KINK).sum() for weight, _ in params
+    )  # type: ignore[return-value]
+
+
+def loss(params: Any, task: Task, penalty: Array, x: Array, y: Array, present: Array) -> Array:
+    """Cross-entropy or squared error, plus `penalty` times the group lasso."""
+    return adam_optax.loss(params, task, x, y, present) + penalty * group_lasso(params)
+
+
+def scan_epoch(
+    task: Task, state: State, masks: Any, rate: Array, penalty: Array, x: Array, y: Array, rows: Array, present: Array
+) -> State:
+    """One Adam step for every minibatch of `rows`; what is masked stays zero."""
+
+    def body(state: State, batch: tuple[Array, Array]) -> tuple[State, None]:
+        here, mask = batch
+        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask)
+        updates, moments = adam_optax.adam.update(grads, state.moments)
+        params = jax.tree.map(lambda p, u: p - rate * u, state.params, updates)
+        return State(masked(params, masks), moments), None
+
+    state = State(masked(state.params, masks), state.moments)
+    return jax.lax.scan(body, state, (rows, present))[0]
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _together(task: Task, shared: bool, state: State, *rest: Any) -> State:
+    """`scan_epoch` of many networks; `shared` data are one array for all."""
+    data = None if shared else 0
+    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, data, data, 0, None))(state, *rest)
+
+
+_forward = jax.jit(adam_optax.forward)
+
+
+def test_loss(params: Params, problem: Problem) -> float:
+    """Test error or NMSE of one network."""
+    return loss_of(np.asarray(_forward(params, problem.x_test)), problem)
+
+
+class Fleet:
+    """Networks of one shape in training together, one for each job; `config` gives `rate` and maybe `penalty`."""
+
+    def __init__(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> None:
+        self.jobs, self.widths, self.batch = jobs, widths, batch
+        problems = [job.problem for job in jobs]
+        self.shared = all(problem is problems[0] for problem in problems)
+        self.task = problems[0].task
+
+        def data(name: str) -> Array:
+            return jnp.asarray(getattr(problems[0], name) if self.shared else np.stack([getattr(p, name) for p in problems]))
+
+        self.x, self.y = data("x"), data("y")
+        self.rate, self.penalty = (
+            jnp.asarray([float(job.config.get(name, 0.0)) for job in jobs], jnp.float32) for name in ("rate", "penalty")
+        )
+        self.state = stack([adam_optax.init(widths, job.seed) for job in jobs])
+        self.masks: Masks = stack([all_units(widths) for _ in jobs])
+        self.orders = [Orders(len(problem.x), job.seed) for problem, job in zip(problems, jobs, strict=True)]
+
+    def epoch(self, parts: int = 1, after_part: Callable[[float], None] = lambda share: None) -> None:
+        """Train for an epoch, in `parts`; after each `after_part(share of the epoch done)` may change the masks."""
+        batches = [minibatches(next(order), self.batch) for order in self.orders]
+        rows, present = np.stack([rows for rows, _ in batches]), batches[0][1]
+        parts = min(parts, len(present))
+        for done in range(parts):
+            some = slice(done * len(present) // parts, (done + 1) * len(present) // parts)
+            self.state = _together(
+                self.task, self.shared, self.state, self.masks, self.rate, self.penalty, self.x, self.y,
+                rows[:, some], present[some],
+            )  # fmt: skip
+            after_part((done + 1) / parts)
+
+    def params(self) -> list[Params]:
+        """Weights and biases of every network, on the host."""
+        whole = jax.device_get(self.state.params)
+        return [jax.tree.map(lambda leaf: leaf[k], whole) for k in range(len(self.jobs))]
+
+
+def stack(trees: Sequence[Any]) -> Any:
+    """Many trees of one shape as one with a leading axis."""
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)

@@ -1,0 +1,28 @@
+"""By what units are ranked: the energy of their outgoing weights, or SNIP's saliency."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..problems import Problem
+from . import adam_optax
+from .start import Params
+
+SNIP_ROWS = 1000
+"""Rows whose loss gives the saliencies; SNIP takes one minibatch, which is noisier."""
+
+
+def energy(params: Params, by: str = "sum") -> list[np.ndarray]:
+    """Sum, or mean, of the squares of every unit's outgoing weights: the mean is fair to small groups."""
+    return [np.square(weight).sum(1) if by == "sum" else np.square(weight).mean(1) for weight, _ in params]
+
+
+def saliency(params: Params, problem: Problem) -> list[np.ndarray]:
+    """sum over a unit's outgoing weights of |weight x its gradient|."""
+    x, y = problem.x[:SNIP_ROWS], problem.y[:SNIP_ROWS]
+    grads = jax.grad(adam_optax.loss)(jax.tree.map(jnp.asarray, params), problem.task, x, y, jnp.ones(len(x)))
+    return [
+        np.abs(weight * np.asarray(grad)).sum(1) for (weight, _), (grad, _) in zip(params, grads, strict=True)
+    ]

@@ -1,0 +1,92 @@
+"""Training curves: test loss by epoch, Boston and MNIST."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from rich.console import Console
+
+from ..record import Verdict
+from . import draw, tidy
+from .evaluation import evaluate
+from .options import Options
+from .plan import Curve, Plan
+from .publish import Finding, publish
+from .tasks import Task
+
+TITLE = "Test loss by epoch"
+
+PLAN = Plan(
+    name="curves",
+    whole=True,
+    siblings=("sparsity",),
+    curves=(
+        Curve("tdamp"),
+        Curve("tdamp_paper"),
+        Curve("amp"),
+        Curve("adam"),
+        Curve("early_stop"),
+        Curve("group_lasso"),
+        Curve("group_snip", keeps=(0.5,), label="group SNIP, half of the units"),  # with all it would be Adam
+    ),
+)
+SPEED_UP = 0.5
+"""Share of Adam's epochs within which tdamp is to reach Adam's best."""
+Y_TOP = {"boston": 2.0, "mnist": 100.0}
+
+
+def run(options: Options, console: Console) -> None:
+    """Run what is missing, then draw and judge everything there is."""
+    found = evaluate(PLAN, options, console)
+    points = tidy.summary(tidy.table(found.cells))
+    panels = [
+        draw.Panel(
+            task.title,
+            "epoch",
+            f"{task.loss} (%)" if task.percent else task.loss,
+            draw.lines(tidy.pick(points, data=data), "epoch", found.labels, 100.0 if task.percent else 1.0),
+            y_top=Y_TOP[data],
+        )
+        for data, task in found.tasks.items()
+    ]
+    draw.figure(panels, options.folder(PLAN.name) / PLAN.name)
+    publish(found, points, findings(points, found.tasks), console)
+
+
+def findings(points: pd.DataFrame, tasks: dict[str, Task]) -> list[Finding]:
+    """The paper's two claims: faster than Adam, and better than Adam and AMP after the last epoch."""
+    found = []
+    for data, task in tasks.items():
+        means = {name: tidy.pick(points, data=data, method=name)["mean"].tolist() for name in ("tdamp", "adam", "amp")}
+        if means["tdamp"] and means["adam"]:
+            found.append(_speed(task, means["tdamp"], means["adam"]))
+        found += [
+            _better(task, means["tdamp"], means[name], label)
+            for name, label in (("adam", "Adam"), ("amp", "AMP"))
+            if means["tdamp"] and means[name]
+        ]
+    return found
+
+
+def epochs_to_reach(curve: list[float], target: float) -> float:
+    """The first epoch at which a curve is as low as the target; infinite where it never is."""
+    return next((float(epoch) for epoch, loss in enumerate(curve, start=1) if loss <= target), math.inf)
+
+
+def _speed(task: Task, ours: list[float], adam: list[float]) -> Finding:
+    best = min(adam)
+    needed, had = epochs_to_reach(ours, best), epochs_to_reach(adam, best)
+    verdict = Verdict(f"{task.title}: epochs to Adam's best mean loss, over Adam's own", needed / had, "<=", SPEED_UP)
+    when = f"is there after {needed:g}" if math.isfinite(needed) else "never gets there"
+    return Finding(
+        verdict, f"{task.title}: Adam's mean {task.loss} is least, {best:.4g}, after {had:g} epochs; tdamp {when}."
+    )
+
+
+def _better(task: Task, ours: list[float], theirs: list[float], label: str) -> Finding:
+    verdict = Verdict(f"{task.title}: final mean {task.loss}, against {label}'s", ours[-1], "<", theirs[-1])
+    word = "below" if verdict.met else "not below"
+    return Finding(
+        verdict, f"{task.title}: tdamp ends at a mean {task.loss} of {ours[-1]:.4g}, {word} {label}'s {theirs[-1]:.4g}."
+    )

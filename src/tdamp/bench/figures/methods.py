@@ -1,0 +1,35 @@
+"""The methods of the evaluation by name; each is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from ..jobs import Method
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Where a method is, and whether it trains jobs that differ only in `keep` together."""
+
+    where: str
+    keeps_together: bool = True
+
+
+METHODS = {
+    "tdamp": Listed("tdamp.bench.ours_methods:Tdamp", keeps_together=False),
+    "tdamp_paper": Listed("tdamp.bench.ours_methods:Paper", keeps_together=False),
+    "amp": Listed("tdamp.bench.baselines.amp:Amp", keeps_together=False),
+    "adam": Listed("tdamp.bench.baselines.gradient_methods:Adam"),
+    "early_stop": Listed("tdamp.bench.baselines.gradient_methods:EarlyStop"),
+    "group_lasso": Listed("tdamp.bench.baselines.gradient_methods:GroupLasso"),
+    "group_snip": Listed("tdamp.bench.baselines.gradient_methods:GroupSnip"),
+    "magnitude": Listed("tdamp.bench.baselines.gradient_methods:Magnitude"),
+}
+OURS = ("tdamp", "tdamp_paper")
+
+
+def load(name: str) -> Method:
+    """The method of that name."""
+    module, _, kind = METHODS[name].where.partition(":")
+    return getattr(importlib.import_module(module), kind)()

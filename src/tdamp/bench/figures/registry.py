@@ -1,0 +1,66 @@
+"""The figures by name; each module is imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .options import Options, WrongOption
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A module with `TITLE` and `run(options, console)`, and the paper's figure that it repeats."""
+
+    module: str
+    paper: str
+
+    def load(self) -> Any:
+        """The module."""
+        name = f"{__package__}.{self.module}"
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            raise WrongOption(f"The figure {self.module!r} is not part of this version. Choose another.") from error
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        try:
+            return self.load().TITLE
+        except WrongOption:
+            return "(not part of this version)"
+
+
+FIGURES = {
+    "curves": Figure("curves", "6"),
+    "sparsity": Figure("sparsity", "7"),
+    "margins": Figure("margins", "8"),
+    "noise": Figure("noise", "9"),
+    "ablations": Figure("ablations", "-"),
+    "federated-curves": Figure("federated_curves", "10"),
+    "federated-sparsity": Figure("federated_sparsity", "11"),
+}
+
+
+def run(name: str, options: Options, console: Console) -> None:
+    """Make a figure."""
+    FIGURES[name].load().run(options, console)
+
+
+def show(out: Path, console: Console) -> None:
+    """All figures: what they show, their number in the paper, and whether the folder has their results."""
+    table = Table(
+        "name", "shows", "paper", f"in {out}", title="Figures of the paper's evaluation", title_justify="left"
+    )
+    for name, figure in FIGURES.items():
+        there = "yes" if (out / name / f"{name}.json").exists() else "begun" if (out / name).exists() else "no"
+        table.add_row(name, figure.title, figure.paper, there)
+    console.print(table)

@@ -1,0 +1,46 @@
+"""Final test loss against the share of units that remain, Boston and MNIST."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from . import draw, tidy
+from .evaluation import evaluate
+from .methods import METHODS
+from .options import Options
+from .plan import Curve, Plan
+from .publish import publish
+from .sparsity_contest import against_each, against_the_best, findings, show
+
+TITLE = "Final test loss by share of units kept"
+
+KEEPS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
+PLAN = Plan(
+    name="sparsity",
+    siblings=("curves",),
+    curves=tuple(Curve(method, keeps=KEEPS) for method in METHODS),
+)
+Y_TOP = {"boston": 2.0, "mnist": 100.0}
+
+
+def run(options: Options, console: Console) -> None:
+    """Run what is missing, then draw and judge everything there is."""
+    found = evaluate(PLAN, options, console)
+    points = tidy.final(tidy.summary(tidy.table(found.cells)))
+    panels = [
+        draw.Panel(
+            task.title,
+            "share of units kept",
+            f"{task.loss} (%)" if task.percent else task.loss,
+            draw.lines(tidy.pick(points, data=data), "keep", found.labels, 100.0 if task.percent else 1.0),
+            log_x=True,
+            x_ticks=sorted(tidy.pick(points, data=data)["keep"].unique()),
+            y_top=Y_TOP[data],
+        )
+        for data, task in found.tasks.items()
+    ]
+    draw.figure(panels, options.folder(PLAN.name) / PLAN.name)
+    contest, each = against_the_best(points), against_each(points)
+    show(console, contest, each, found.labels)
+    more = {"against_the_best": contest.to_dict("records"), "against_each": each.to_dict("records")}
+    publish(found, points, findings(contest, each, found.labels), console, more)

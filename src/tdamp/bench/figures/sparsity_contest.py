@@ -1,0 +1,121 @@
+"""tdamp against the baselines at every share of units: who wins by how many standard errors, and by what ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+
+from ..record import Verdict
+from ..tables import grid
+from .methods import OURS
+from .publish import Finding
+from .tidy import pick
+
+COMPRESSED = 0.5
+"""Shares up to this one count as compressed."""
+CLEAR = 1.0
+"""Standard errors that tell a win or a loss from a tie."""
+TITLES = {"boston": "Boston housing", "mnist": "MNIST"}
+
+
+def against_each(points: pd.DataFrame) -> pd.DataFrame:
+    """Every data set, share and baseline: both means, difference in standard errors, outcome, ratio theirs / ours."""
+    rows = []
+    for _, ours in pick(points, method="tdamp").iterrows():
+        rivals = pick(points, data=ours["data"], keep=ours["keep"])
+        for _, theirs in rivals[~rivals["method"].isin(OURS)].iterrows():
+            gap = standard_errors_apart(ours["mean"], ours["se"], theirs["mean"], theirs["se"])
+            ratio = theirs["mean"] / ours["mean"] if ours["mean"] > 0 else np.nan
+            rows.append(
+                (ours["data"], ours["keep"], theirs["method"], ours["mean"], theirs["mean"], gap, outcome(gap), ratio)
+            )
+    return pd.DataFrame(rows, columns=["data", "keep", "baseline", "tdamp", "loss", "gap", "outcome", "ratio"])
+
+
+def against_the_best(points: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `against_each` whose baseline has the least mean of its data set and share."""
+    each = against_each(points)
+    return each.loc[each.groupby(["data", "keep"], sort=False)["loss"].idxmin()] if len(each) else each
+
+
+def standard_errors_apart(mean: float, se: float, other: float, other_se: float) -> float:
+    """(mean - other) / sqrt(se^2 + other_se^2); infinite if one of them diverged, NaN if an error is unknown."""
+    if np.isinf(mean) or np.isinf(other):
+        return np.nan if mean == other else float(np.sign(mean - other)) * np.inf
+    spread = np.hypot(se, other_se)
+    if spread == 0:
+        return 0.0 if mean == other else float(np.sign(mean - other)) * np.inf
+    return float((mean - other) / spread)
+
+
+def outcome(gap: float) -> str:
+    """Of a difference in standard errors, seen from tdamp."""
+    if np.isnan(gap):
+        return "unknown"
+    return "win" if gap < -CLEAR else "loss" if gap > CLEAR else "tie"
+
+
+def findings(contest: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str]) -> list[Finding]:
+    """Compressed cells won at least half, no cell lost, and the gap that widens, for each data set."""
+    found = []
+    for data in contest["data"].unique():
+        here, title = pick(contest, data=data), TITLES.get(data, data)
+        counts = here["outcome"].value_counts()
+        words = {"win": "won", "tie": "tied", "loss": "lost", "unknown": "undecided"}
+        said = ", ".join(f"{counts[word]} {past}" for word, past in words.items() if word in counts)
+        compressed = here[here["keep"] <= COMPRESSED]
+        if len(compressed):
+            share = float((compressed["outcome"] == "win").mean())
+            verdict = Verdict(f"{title}: cells with keep <= {COMPRESSED:g} won by more than a s.e.", share, ">=", 0.5)
+            sentence = f"{title}: cells of tdamp against the best baseline there: {said}"
+            found.append(Finding(verdict, f"{sentence}; of those with at most half of the units {share:.0%} won."))
+        lost = [
+            f"keep {row.keep:g} to {labels.get(row.baseline, row.baseline)}"
+            for row in here.itertuples()
+            if row.outcome == "loss"
+        ]
+        verdict = Verdict(f"{title}: cells lost by more than a s.e.", float(len(lost)), "<=", 0.0)
+        found.append(Finding(verdict, f"{title}: lost cells: {'; '.join(lost) or 'none'}."))
+        found += _widening(here, title)
+    return found
+
+
+def _widening(here: pd.DataFrame, title: str) -> list[Finding]:
+    """Slope of log(best baseline / tdamp) over log(keep): negative where the gap grows as units go."""
+    here = here[np.isfinite(here["ratio"]) & (here["ratio"] > 0)].sort_values("keep")
+    if len(here) < 2:
+        return []
+    slope = float(np.polyfit(np.log(here["keep"]), np.log(here["ratio"]), 1)[0])
+    verdict = Verdict(f"{title}: slope of log(best baseline / tdamp) over log(keep)", slope, "<", 0.0)
+    few, many = here.iloc[0], here.iloc[-1]
+    return [
+        Finding(
+            verdict,
+            f"{title}: the best baseline's loss is {many['ratio']:.3g} times tdamp's at keep {many['keep']:g} "
+            f"and {few['ratio']:.3g} times at keep {few['keep']:g}.",
+        )
+    ]
+
+
+def show(console: Console, contest: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str]) -> None:
+    """For each data set and share: the ratio to tdamp's loss and the difference, of every baseline and the best."""
+    for data in contest["data"].unique():
+        here, best = pick(each, data=data), pick(contest, data=data)
+        keeps = sorted(best["keep"].unique(), reverse=True)
+        lines = {labels.get(name, name): pick(here, baseline=name) for name in here["baseline"].unique()}
+        lines["best baseline"] = best
+        for column, what, form in (
+            ("ratio", "loss of the baseline / loss of tdamp", "{:.2f}"),
+            ("gap", "loss of tdamp - loss of the baseline, in standard errors", "{:+.1f}"),
+        ):
+            rows = [[label, *(_cell(line, keep, column, form) for keep in keeps)] for label, line in lines.items()]
+            title = f"{TITLES.get(data, data)}: {what}"
+            console.print(grid(title, ["share of units", *(f"{keep:g}" for keep in keeps)], rows))
+
+
+def _cell(line: pd.DataFrame, keep: float, column: str, form: str) -> str:
+    here = pick(line, keep=keep)
+    return form.format(here[column].item()) if len(here) else "-"
