@@ -38,7 +38,7 @@ class Program:
     def __call__(self, static: Any, *args: Any) -> Any:
         """The function's value."""
         leaves, tree = jax.tree.flatten(args)
-        shapes = tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves)
+        shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
         if key not in self.compiled:
             self.compiled[key] = self._compile(static, tree, leaves, key)

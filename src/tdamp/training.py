@@ -29,8 +29,9 @@ _m_step = Program(m_step, like=lambda plan, group_of, state, stats: (state, 0))
 
 
 SEGMENTS = 8
-"""While units are being removed an epoch is cut into this many parts, with a few units removed after each: those that
-remain take over before the next ones go, so that of two that say the same one stays."""
+"""While units are being removed an epoch is cut into this many parts (into minibatches, if they are fewer), with a few
+units removed after each: those that remain take over before the next ones go, so that of two that say the same one
+stays."""
 
 
 @dataclass(frozen=True)
@@ -172,11 +173,12 @@ class _Run:
         parts = []
         for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(rng)):
             order, present = shuffle(rng, len(x), n_here, plan.batch_size)
-            for j, (some, there) in enumerate(_segments(order, present, SEGMENTS if self.settings.prunes else 1)):
+            count = min(SEGMENTS, len(order)) if self.settings.prunes else 1
+            for j, (some, there) in enumerate(_segments(order, present, count)):
                 self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, x, y, weight, some, there)
                 parts.append(sums)
                 if self.settings.prunes and self.settings.pruning == "exact":
-                    self._remove(epoch + (i + (j + 1) / SEGMENTS) / self.feed.n_chunks)
+                    self._remove(epoch + (i + (j + 1) / count) / self.feed.n_chunks)
         stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(parts))
         self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
         return info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))
@@ -205,8 +207,10 @@ class _Run:
             self.share = share
             ids = None if self.ids is None else self.ids[self.kept[0]]
             found = evidence(self.state, self._group_of)
-            masks = prune.exact(s, self.asked, active_units(self.state), found, ids, share, self.ids)
-            self.state = remove(self.state, masks)
+            active = active_units(self.state)
+            masks = prune.exact(s, self.asked, active, found, ids, share, self.ids)
+            if any((a != b).any() for a, b in zip(active, masks, strict=True)):
+                self.state = remove(self.state, masks)
 
     def _feed(self) -> Feed:
         return Feed(self.data, self.kept[0], np.asarray(self.state.layers[0].centre), self.settings.chunk_rows)

@@ -234,7 +234,7 @@ def test_it_learns_classes_and_a_line(blobs, lines):
 def test_divergence_is_infinite_and_told(lines):
     """Enumeration: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
     broken = replace(lines[0], y=lines[0].y * np.float32(1e30))
-    config = {"iterations": 3, "init_var": 10.0, "noise_var": 1e-6}
+    config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}
     bad, good = Amp().train([Job(p, 0, 1.0, config) for p in (broken, lines[0])], (4, 6, 1), 20, 4)
     assert bad.note == "diverged in epoch 1"
     assert bad.loss == [np.inf] * 4

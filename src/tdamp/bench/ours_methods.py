@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from ..settings import Settings
-from . import ours, presets
+from . import evaluation_presets, ours
 from .jobs import Config, Job, Run, loss_of
 from .progress import Tick
 
@@ -16,11 +16,11 @@ class Tdamp:
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """The presets, and a few settings around them."""
-        return presets.grid(data, keep)
+        return evaluation_presets.grid(data, keep)
 
     def settings(self, job: Job, batch: int, epochs: int) -> Settings:
         """The configuration as settings."""
-        return presets.evaluation(job.config, job.keep, batch, epochs)
+        return evaluation_presets.settings(job.config, job.keep, batch, epochs)
 
     def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
         """One after the other."""
@@ -38,11 +38,11 @@ class Paper(Tdamp):
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """First variances without pruning; threshold and first probability of the rule with it."""
-        return presets.paper_grid(data, keep)
+        return evaluation_presets.paper_grid(data, keep)
 
     def settings(self, job: Job, batch: int, epochs: int) -> Settings:
         """The configuration as settings."""
-        return presets.paper(job.config, job.keep, batch, epochs)
+        return evaluation_presets.paper_settings(job.config, job.keep, batch, epochs)
 
 
 def _run(job: Job, widths: tuple[int, ...], settings: Settings) -> Run:

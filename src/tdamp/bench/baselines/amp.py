@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import groupby, pairwise, product
+from itertools import groupby, pairwise
 from math import inf, isfinite
 from typing import Any
 
@@ -25,8 +25,6 @@ from . import amp_step
 from .amp_step import Layer
 from .start import Orders, minibatches
 
-MEAN_SCALE = 0.3
-"""First means are N(0, MEAN_SCALE^2 / inputs): small, but different for every unit."""
 TOGETHER = 2**16
 """Numbers in the training inputs of all jobs that are computed at once: about a dozen Bostons, or one MNIST."""
 
@@ -49,13 +47,13 @@ def random_units(widths: Sequence[int], keep: float, seed: int) -> Units:
 def start(widths: Sequence[int], units: Units, sizes: Sequence[int], init_var: float, seed: int) -> tuple[Layer, ...]:
     """Layers of the units that are left, filled up to `sizes` with units whose weights are known to be 0.
 
-    Means are drawn for the whole network, so they depend on the seed alone. Biases start at 0.
+    Means are N(0, 1 / inputs), biases 0. They are drawn for the whole network: the seed alone decides.
     """
     rng = np.random.default_rng((seed, 2))
     outputs = np.arange(widths[-1])
     layers = []
     for l, (here, above) in enumerate(pairwise((*units, outputs))):
-        drawn = MEAN_SCALE * rng.standard_normal((widths[l], widths[l + 1]))
+        drawn = rng.standard_normal((widths[l], widths[l + 1]))
         mean, var = np.zeros((2, sizes[l] + 1, sizes[l + 1]), np.float32)
         mean[: len(here), : len(above)] = drawn[np.ix_(here, above)] / np.sqrt(len(here))
         var[: len(here), : len(above)] = var[-1, : len(above)] = init_var / len(here)
@@ -155,9 +153,11 @@ class Amp:
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Inner iterations, the first variance of a weight times its number of inputs, and Boston's noise variance."""
         if data == "boston":
-            found = product((1, 3), (0.1,), (0.03, 0.1, 0.3))
-            return tuple({"iterations": i, "init_var": v, "noise_var": n} for i, v, n in found)
-        return tuple({"iterations": i, "init_var": v} for i, v in product((1, 2), (0.1, 0.3, 1.0)))
+            once = (1, 0.1, 0.1), (1, 0.3, 0.1), (1, 0.3, 0.3)
+            more = (3, 0.03, 0.03), (3, 0.1, 0.1), (3, 0.3, 0.3)
+            return tuple({"iterations": i, "init_var": v, "noise_var": n} for i, v, n in once + more)
+        found = (1, 1.0), (1, 3.0), (1, 10.0), (1, 30.0), (2, 0.1), (2, 1.0)
+        return tuple({"iterations": i, "init_var": v} for i, v in found)
 
     def train(
         self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick = silent

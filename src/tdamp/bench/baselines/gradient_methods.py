@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from ..jobs import Config, Job, Run, n_keep
 from ..progress import Tick
 from . import unit_scores
-from .masked_adam import Fleet, masked, stack, test_loss
+from .masked_adam import Fleet, pruned, test_loss
 from .start import Params
-from .unit_masks import best_units, count
+from .unit_masks import best_of_those_left, best_units, count
 
-RATES = 3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3
+RATES = {"mnist": (3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3), "boston": (1e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2)}
+PENALISED = {
+    "mnist": ((1e-3, 3e-6), (1e-3, 1e-5), (1e-3, 3e-5), (3e-3, 1e-4), (1e-3, 3e-4), (1e-3, 1e-3)),
+    "boston": ((1e-2, 3e-4), (1e-2, 1e-3), (1e-2, 3e-3), (1e-2, 1e-2), (1e-2, 3e-2), (2e-2, 1e-3)),
+}
+GRADUAL = {
+    "mnist": (
+        (1e-3, 0.0, "sum"), (1e-3, 1e-4, "sum"), (3e-3, 1e-5, "sum"), (3e-3, 1e-4, "sum"), (3e-3, 1e-5, "mean"),
+        (3e-3, 1e-4, "mean"),
+    ),
+    "boston": (
+        (1e-2, 1e-4, "sum"), (1e-2, 1e-3, "sum"), (1e-2, 3e-3, "sum"), (1e-2, 1e-3, "mean"), (2e-2, 1e-4, "sum"),
+        (2e-2, 1e-3, "sum"),
+    ),
+}  # fmt: skip
 FLEET = 10
 """Networks trained together at most."""
 PARTS = 8
@@ -32,23 +49,27 @@ class Gradient:
         runs = []
         for start in range(0, len(jobs), FLEET):
             some = jobs[start : start + FLEET]
-            fleet = Fleet(some, widths, batch)
+            fleet = self.fleet(some, widths, batch)
             self.begin(fleet)
             curves: list[list[float]] = [[] for _ in some]
             for epoch in range(epochs):
-                fleet.epoch(self.parts, lambda share, epoch=epoch: self.prune(fleet, (epoch + share) / epochs))
+                fleet.epoch(self.parts, partial(self.prune, fleet, epoch, epochs))
                 for curve, params, job in zip(curves, fleet.params(), some, strict=True):
                     curve.append(test_loss(params, job.problem))
-            for k, job in enumerate(some):
-                runs.append(Run(curves[k], count(tuple(mask[k] for mask in fleet.masks))))
+            for job, curve, masks, extra in zip(some, curves, fleet.left(), fleet.extra(), strict=True):
+                runs.append(Run(curve, count(masks), extra))
                 tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
         return runs
+
+    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Fleet:
+        """The networks, before training."""
+        return Fleet(jobs, widths, batch)
 
     def begin(self, fleet: Fleet) -> None:
         """Before training."""
 
-    def prune(self, fleet: Fleet, done: float) -> None:
-        """While training, when this share of the epochs is done."""
+    def prune(self, fleet: Fleet, epoch: int, epochs: int, share: float) -> None:
+        """While training, when this share of an epoch (counted from 0) is done."""
 
 
 class GroupSnip(Gradient):
@@ -58,16 +79,20 @@ class GroupSnip(Gradient):
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Learning rates."""
-        return tuple({"rate": rate} for rate in RATES)
+        return tuple({"rate": rate} for rate in RATES[data])
 
     def begin(self, fleet: Fleet) -> None:
         """Masks from the saliencies of the random start."""
-        fleet.masks = stack(
+        fleet.keep_only(
             [
-                best_units(unit_scores.saliency(params, job.problem), n_keep(fleet.widths, job.keep))
+                best_units(self.saliency(params, job), n_keep(fleet.widths, job.keep))
                 for params, job in zip(fleet.params(), fleet.jobs, strict=True)
             ]
         )
+
+    def saliency(self, params: Params, job: Job) -> list[np.ndarray]:
+        """By what units are ranked."""
+        return unit_scores.saliency(params, job.problem)
 
 
 class Magnitude(Gradient):
@@ -81,19 +106,27 @@ class Magnitude(Gradient):
     START, END = 0.1, 0.6
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Two rates, three penalties."""
-        return tuple({"rate": rate, "penalty": penalty} for rate in (1e-3, 3e-3) for penalty in (0.0, 1e-5, 1e-4))
+        """Rates, penalties, and the sum or mean of squares as energy."""
+        return tuple({"rate": r, "penalty": p, "energy": e} for r, p, e in GRADUAL[data])
 
-    def prune(self, fleet: Fleet, done: float) -> None:
+    def prune(self, fleet: Fleet, epoch: int, epochs: int, share: float) -> None:
         """The units that the schedule wants gone by now."""
-        way = min(max((done - self.START) / (self.END - self.START), 0.0), 1.0)
-        share = 1 - (1 - way) ** 3
+        way = min(max(((epoch + share) / epochs - self.START) / (self.END - self.START), 0.0), 1.0)
+        gone = 1 - (1 - way) ** 3
         all_of_them = sum(fleet.widths[:-1])
         masks = []
-        for params, job in zip(fleet.params(), fleet.jobs, strict=True):
-            remain = round(all_of_them + share * (n_keep(fleet.widths, job.keep) - all_of_them))
-            masks.append(best_units(unit_scores.energy(params, job.config["energy"]), remain))
-        fleet.masks = stack(masks)
+        for params, known, job in zip(fleet.params(), fleet.left(), fleet.jobs, strict=True):
+            remain = round(all_of_them + gone * (n_keep(fleet.widths, job.keep) - all_of_them))
+            masks.append(best_of_those_left(known, _energy(params, job), remain))
+        fleet.keep_only(masks)
+
+
+class Trained(NamedTuple):
+    """A network that is still to be pruned, its test loss by epoch, and further lists by epoch."""
+
+    params: Params
+    curve: list[float]
+    extra: dict[str, list[float]]
 
 
 class Adam:
@@ -107,35 +140,37 @@ class Adam:
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Learning rates."""
-        return tuple({"rate": rate} for rate in RATES)
+        return tuple({"rate": rate} for rate in RATES[data])
 
     def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
         """Every distinct training once, every job from it."""
         distinct = {_training(job): job for job in jobs}
-        trained = {}
+        trained: dict[tuple, Trained] = {}
         keys = list(distinct)
         for start in range(0, len(keys), FLEET):
             some = keys[start : start + FLEET]
             trained |= dict(zip(some, self._fit([distinct[key] for key in some], widths, batch, epochs), strict=True))
         runs = []
         for job in jobs:
-            params, curve = trained[_training(job)]
-            masks = best_units(unit_scores.energy(params, str(job.config.get("energy", "sum"))), n_keep(widths, job.keep))
-            runs.append(Run([*curve[:-1], test_loss(masked(params, masks), job.problem)], count(masks)))
+            params, curve, extra = trained[_training(job)]
+            masks = best_units(_energy(params, job), n_keep(widths, job.keep))
+            runs.append(Run([*curve[:-1], test_loss(pruned(params, masks), job.problem)], count(masks), dict(extra)))
             tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
         return runs
 
-    def _fit(
-        self, jobs: list[Job], widths: tuple[int, ...], batch: int, epochs: int
-    ) -> list[tuple[Params, list[float]]]:
-        """The trained network and its test loss by epoch, for each job."""
-        fleet = Fleet(jobs, widths, batch)
+    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Fleet:
+        """The networks, before training."""
+        return Fleet(jobs, widths, batch)
+
+    def _fit(self, jobs: list[Job], widths: tuple[int, ...], batch: int, epochs: int) -> list[Trained]:
+        """The trained network of each job."""
+        fleet = self.fleet(jobs, widths, batch)
         curves: list[list[float]] = [[] for _ in jobs]
         for _ in range(epochs):
             fleet.epoch()
             for curve, params, job in zip(curves, fleet.params(), jobs, strict=True):
                 curve.append(test_loss(params, job.problem))
-        return list(zip(fleet.params(), curves, strict=True))
+        return [Trained(*each) for each in zip(fleet.params(), curves, fleet.extra(), strict=True)]
 
 
 class GroupLasso(Adam):
@@ -144,8 +179,8 @@ class GroupLasso(Adam):
     name, label = "group_lasso", "Adam + group lasso"
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Two rates, three penalties."""
-        return tuple({"rate": rate, "penalty": penalty} for rate in (1e-3, 3e-3) for penalty in (1e-5, 1e-4, 1e-3))
+        """Rates and penalties."""
+        return tuple({"rate": rate, "penalty": penalty} for rate, penalty in PENALISED[data])
 
 
 class EarlyStop(Adam):
@@ -154,24 +189,26 @@ class EarlyStop(Adam):
     name, label = "early_stop", "Adam, early stopping"
     HELD_OUT = 0.1
 
-    def _fit(
-        self, jobs: list[Job], widths: tuple[int, ...], batch: int, epochs: int
-    ) -> list[tuple[Params, list[float]]]:
+    def _fit(self, jobs: list[Job], widths: tuple[int, ...], batch: int, epochs: int) -> list[Trained]:
         inner = {
             id(job.problem): job.problem.validation(round(self.HELD_OUT * len(job.problem.x)), seed=1) for job in jobs
         }
-        fleet = Fleet([replace(job, problem=inner[id(job.problem)]) for job in jobs], widths, batch)
+        fleet = self.fleet([replace(job, problem=inner[id(job.problem)]) for job in jobs], widths, batch)
         best: list[tuple[float, Params]] = [(float("inf"), params) for params in fleet.params()]
         curves: list[list[float]] = [[] for _ in jobs]
         for _ in range(epochs):
             fleet.epoch()
             for k, (job, params) in enumerate(zip(jobs, fleet.params(), strict=True)):
                 held_out = test_loss(params, fleet.jobs[k].problem)
-                better = held_out < best[k][0]
+                better = not curves[k] or held_out < best[k][0]
                 if better:
                     best[k] = held_out, params
-                curves[k].append(test_loss(params, job.problem) if better or not curves[k] else curves[k][-1])
-        return [(params, curve) for (_, params), curve in zip(best, curves, strict=True)]
+                curves[k].append(test_loss(params, job.problem) if better else curves[k][-1])
+        return [Trained(params, curve, {}) for (_, params), curve in zip(best, curves, strict=True)]
+
+
+def _energy(params: Params, job: Job) -> list[np.ndarray]:
+    return unit_scores.energy(params, str(job.config.get("energy", "sum")))
 
 
 def _training(job: Job) -> tuple:

@@ -1,13 +1,13 @@
 """Adam on networks whose units may be switched off: many trainings at once, with an optional group-lasso penalty.
 
-Adam: Kingma and Ba, 2015. Group lasso over outgoing weights: Scardapane et al., 2017.
+Adam: Kingma and Ba, 2015. Group lasso over outgoing weights: Scardapane et al., 2017. Proximal term: Li et al., 2020.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,24 +37,48 @@ def masked(params: Any, masks: Any) -> Any:
 
 def group_lasso(params: Any) -> Array:
     """sum over units of sqrt(number of outgoing weights) x their Euclidean norm."""
-    return sum(
-        np.sqrt(weight.shape[1]) * jnp.sqrt(jnp.square(weight).sum(1) + KINK).sum() for weight, _ in params
-    )  # type: ignore[return-value]
+    norms = (jnp.sqrt(jnp.square(weight).sum(1) + KINK) for weight, _ in params)
+    return sum(np.sqrt(weight.shape[1]) * norm.sum() for (weight, _), norm in zip(params, norms, strict=True))
 
 
-def loss(params: Any, task: Task, penalty: Array, x: Array, y: Array, present: Array) -> Array:
-    """Cross-entropy or squared error, plus `penalty` times the group lasso."""
-    return adam_optax.loss(params, task, x, y, present) + penalty * group_lasso(params)
+def distance(params: Any, others: Any) -> Array:
+    """sum of squared differences over all weights and biases."""
+    squares = jax.tree.map(lambda a, b: jnp.square(a - b).sum(), params, others)
+    return jax.tree.reduce(jnp.add, squares)
+
+
+class Pull(NamedTuple):
+    """FedProx: (strength / 2) |parameters - anchor|^2 is added to the loss."""
+
+    strength: Array
+    anchor: Any
+
+
+def loss(
+    params: Any, task: Task, penalty: Array, x: Array, y: Array, present: Array, pull: Pull | None = None
+) -> Array:
+    """Cross-entropy or squared error, plus `penalty` times the group lasso, plus the pull if there is one."""
+    found = adam_optax.loss(params, task, x, y, present) + penalty * group_lasso(params)
+    return found if pull is None else found + pull.strength / 2 * distance(params, pull.anchor)
 
 
 def scan_epoch(
-    task: Task, state: State, masks: Any, rate: Array, penalty: Array, x: Array, y: Array, rows: Array, present: Array
+    task: Task,
+    state: State,
+    masks: Any,
+    rate: Array,
+    penalty: Array,
+    pull: Pull | None,
+    x: Array,
+    y: Array,
+    rows: Array,
+    present: Array,
 ) -> State:
     """One Adam step for every minibatch of `rows`; what is masked stays zero."""
 
     def body(state: State, batch: tuple[Array, Array]) -> tuple[State, None]:
         here, mask = batch
-        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask)
+        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask, pull)
         updates, moments = adam_optax.adam.update(grads, state.moments)
         params = jax.tree.map(lambda p, u: p - rate * u, state.params, updates)
         return State(masked(params, masks), moments), None
@@ -67,9 +91,11 @@ def scan_epoch(
 def _together(task: Task, shared: bool, state: State, *rest: Any) -> State:
     """`scan_epoch` of many networks; `shared` data are one array for all."""
     data = None if shared else 0
-    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, data, data, 0, None))(state, *rest)
+    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, 0, data, data, 0, None))(state, *rest)
 
 
+pruned = jax.jit(masked)
+_masked_all = jax.jit(jax.vmap(masked))
 _forward = jax.jit(adam_optax.forward)
 
 
@@ -88,7 +114,8 @@ class Fleet:
         self.task = problems[0].task
 
         def data(name: str) -> Array:
-            return jnp.asarray(getattr(problems[0], name) if self.shared else np.stack([getattr(p, name) for p in problems]))
+            each = [getattr(problem, name) for problem in problems]
+            return jnp.asarray(each[0] if self.shared else np.stack(each))
 
         self.x, self.y = data("x"), data("y")
         self.rate, self.penalty = (
@@ -96,7 +123,8 @@ class Fleet:
         )
         self.state = stack([adam_optax.init(widths, job.seed) for job in jobs])
         self.masks: Masks = stack([all_units(widths) for _ in jobs])
-        self.orders = [Orders(len(problem.x), job.seed) for problem, job in zip(problems, jobs, strict=True)]
+        self.pull: Pull | None = None
+        self.orders: Sequence[Iterator[np.ndarray]] = [Orders(len(job.problem.x), job.seed) for job in jobs]
 
     def epoch(self, parts: int = 1, after_part: Callable[[float], None] = lambda share: None) -> None:
         """Train for an epoch, in `parts`; after each `after_part(share of the epoch done)` may change the masks."""
@@ -106,17 +134,35 @@ class Fleet:
         for done in range(parts):
             some = slice(done * len(present) // parts, (done + 1) * len(present) // parts)
             self.state = _together(
-                self.task, self.shared, self.state, self.masks, self.rate, self.penalty, self.x, self.y,
-                rows[:, some], present[some],
+                self.task, self.shared, self.state, self.masks, self.rate, self.penalty, self.pull,
+                self.x, self.y, rows[:, some], present[some],
             )  # fmt: skip
             after_part((done + 1) / parts)
 
+    def keep_only(self, masks: Sequence[Masks]) -> None:
+        """From now on the units of these masks alone, one for each network."""
+        self.masks = stack(masks)
+        self.state = State(_masked_all(self.state.params, self.masks), self.state.moments)
+
+    def left(self) -> list[Masks]:
+        """The masks of every network."""
+        return unstack(self.masks, len(self.rate))
+
     def params(self) -> list[Params]:
         """Weights and biases of every network, on the host."""
-        whole = jax.device_get(self.state.params)
-        return [jax.tree.map(lambda leaf: leaf[k], whole) for k in range(len(self.jobs))]
+        return unstack(jax.device_get(self.state.params), len(self.rate))
+
+    def extra(self) -> list[dict[str, list[float]]]:
+        """Further lists by epoch, for each network."""
+        return [{} for _ in self.rate]
 
 
 def stack(trees: Sequence[Any]) -> Any:
     """Many trees of one shape as one with a leading axis."""
     return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
+
+
+def unstack(whole: Any, count: int) -> list[Any]:
+    """The trees that were stacked."""
+    leaves, shape = jax.tree.flatten(whole)
+    return [jax.tree.unflatten(shape, [leaf[k] for leaf in leaves]) for k in range(count)]

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..jobs import n_keep
-
 Masks = tuple[np.ndarray, ...]
 
 
@@ -22,7 +20,10 @@ def count(masks: Masks) -> int:
 
 
 def best_units(scores: Sequence[np.ndarray], remain: int) -> Masks:
-    """The `remain` units of the highest scores over all layers, ties to the earlier one; no layer is left empty."""
+    """The `remain` units of the highest scores over all layers, ties to the earlier one; no layer is left empty.
+
+    NaN is the lowest score.
+    """
     flat = np.concatenate([np.asarray(score, np.float64) for score in scores])
     layer = np.concatenate([np.full(len(score), l) for l, score in enumerate(scores)])
     queue = np.argsort(-flat, kind="stable")
@@ -30,11 +31,11 @@ def best_units(scores: Sequence[np.ndarray], remain: int) -> Masks:
     others = queue[~np.isin(queue, firsts)]
     flags = np.zeros(len(flat), np.float32)
     flags[firsts] = 1
-    flags[others[: remain - len(firsts)]] = 1
+    flags[others[: max(remain - len(firsts), 0)]] = 1
     return tuple(flags[layer == l] for l in range(len(scores)))
 
 
-def random_units(widths: Sequence[int], keep: float, seed: int) -> Masks:
-    """Exactly n_keep(widths, keep) units drawn at random, at least one in each layer."""
-    rng = np.random.default_rng((seed, 1))
-    return best_units([rng.random(n) for n in widths[:-1]], n_keep(widths, keep))
+def best_of_those_left(masks: Masks, scores: Sequence[np.ndarray], remain: int) -> Masks:
+    """`best_units` among those that are there: none comes back, even when all scores are zero."""
+    known = [np.where(mask > 0, np.nan_to_num(score), -1.0) for mask, score in zip(masks, scores, strict=True)]
+    return best_units(known, remain)

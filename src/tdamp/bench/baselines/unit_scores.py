@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..problems import Problem
@@ -12,17 +11,17 @@ from .start import Params
 
 SNIP_ROWS = 1000
 """Rows whose loss gives the saliencies; SNIP takes one minibatch, which is noisier."""
+_gradient = jax.jit(jax.grad(adam_optax.loss), static_argnums=1)
 
 
 def energy(params: Params, by: str = "sum") -> list[np.ndarray]:
     """Sum, or mean, of the squares of every unit's outgoing weights: the mean is fair to small groups."""
-    return [np.square(weight).sum(1) if by == "sum" else np.square(weight).mean(1) for weight, _ in params]
+    squares = [np.square(weight, dtype=np.float64) for weight, _ in params]
+    return [square.sum(1) if by == "sum" else square.mean(1) for square in squares]
 
 
 def saliency(params: Params, problem: Problem) -> list[np.ndarray]:
     """sum over a unit's outgoing weights of |weight x its gradient|."""
     x, y = problem.x[:SNIP_ROWS], problem.y[:SNIP_ROWS]
-    grads = jax.grad(adam_optax.loss)(jax.tree.map(jnp.asarray, params), problem.task, x, y, jnp.ones(len(x)))
-    return [
-        np.abs(weight * np.asarray(grad)).sum(1) for (weight, _), (grad, _) in zip(params, grads, strict=True)
-    ]
+    grads = _gradient(params, problem.task, x, y, np.ones(len(x), np.float32))
+    return [np.abs(weight * np.asarray(grad)).sum(1) for (weight, _), (grad, _) in zip(params, grads, strict=True)]

@@ -6,7 +6,6 @@ from rich.console import Console
 
 from . import draw, tidy
 from .evaluation import evaluate
-from .methods import METHODS
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -14,6 +13,7 @@ from .sparsity_contest import against_each, against_the_best, findings, show
 
 TITLE = "Final test loss by share of units kept"
 
+METHODS = ("tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude")
 KEEPS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 PLAN = Plan(
     name="sparsity",

@@ -1,0 +1,75 @@
+"""tdamp's settings in the paper's evaluation: up to six configurations for every data set and share of units.
+
+As recommended (`grid`, `settings`), and Algorithm 1 as printed (`paper_grid`, `paper_settings`). Which one is used
+is chosen on a validation split, like every method's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..settings import Settings
+from .jobs import Config
+from .presets import BOSTON, MNIST
+
+PRESETS = {"mnist": MNIST, "boston": BOSTON}
+BOSTON_PACES = (2, 10), (5, 10), (10, 10), (5, 20), (10, 20), (20, 20)
+"""memory, data_weight."""
+MNIST_RAMPS = 8, 12, 16, 20, 25, 30
+"""Where the data weight, one more each epoch, stops."""
+MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
+MNIST_SHORT_PACES = (0.5, 1, 3), (0.3, 1, 3), (0.2, 1, 3), (0.5, 1, 6), (1, 2, 6), (0.3, 1, 6)
+"""memory, data_weight while units go and a while after; and both at the end."""
+PRUNE_END = 0.6
+HOLD = 0.73
+"""Shares of the epochs: when the last unit goes, and when memory and data weight begin to grow."""
+
+
+def grid(data: str, keep: float) -> tuple[Config, ...]:
+    """Six configurations: how long the posterior remembers and how often the data count, early and late."""
+    if data == "boston":
+        return tuple({"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES)
+    if keep == 1:
+        return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)
+    paces = MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES
+    return tuple({"preset": data, "memory": m, "data_weight": d, "later": l} for m, d, l in paces)
+
+
+def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
+    """Settings of one of the grid's configurations."""
+    base = replace(
+        PRESETS[str(config["preset"])],
+        batch_size=batch,
+        max_epochs=epochs,
+        keep=None if keep == 1 else keep,
+        prune_end=PRUNE_END,
+    )
+    if "ramp" in config:
+        return replace(base, data_weight=tuple(float(k) for k in range(1, int(config["ramp"]) + 1)))
+    memory, data_weight = float(config["memory"]), float(config["data_weight"])
+    if "later" not in config:
+        return replace(base, memory=memory, data_weight=data_weight)
+    later = float(config["later"])
+    return replace(base, memory=_grow(memory, later, epochs), data_weight=_grow(data_weight, later, epochs))
+
+
+def _grow(early: float, late: float, epochs: int) -> tuple[float, ...]:
+    """Constant at first, then in even steps to `late`."""
+    hold = round(HOLD * epochs)
+    rest = epochs - hold
+    return (early,) * hold + tuple(early + (late - early) * step / rest for step in range(1, rest + 1))
+
+
+def paper_grid(data: str, keep: float) -> tuple[Config, ...]:
+    """Configurations of the method as printed, which gives none of these numbers."""
+    if keep == 1:
+        return tuple({"preset": data, "init_noise": n, "noise_init": v} for n in (0.1, 0.5, 2.0) for v in (0.1, 1.0))
+    return tuple({"preset": data, "active_threshold": threshold} for threshold in (0.9, 0.99, 0.999))
+
+
+def paper_settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
+    """Settings of the method as printed; at keep 1 the prior is Gaussian."""
+    base = PRESETS[str(config["preset"])]
+    own = {name: float(value) for name, value in config.items() if name != "preset"}
+    goal = {} if keep == 1 else {"keep": keep, "prior": "group", "pruning": "paper"}
+    return replace(base, batch_size=batch, max_epochs=epochs, pasp="paper", noise_every="epoch", **own, **goal)  # type: ignore[arg-type]
