@@ -47,10 +47,11 @@ def in_float64(params):
 def test_group_lasso_by_loop():
     """twin: unit by unit; a group of zeros counts at most its kink."""
     params = he_init(DEEP, 0)
-    assert float(masked_adam.group_lasso(params)) == pytest.approx(norms_by_loop(params), rel=1e-5)
+    group_lasso = jax.jit(masked_adam.group_lasso)
+    assert float(group_lasso(params)) == pytest.approx(norms_by_loop(params), rel=1e-5)
     zeros = jax.tree.map(np.zeros_like, params)
-    assert 0 <= float(masked_adam.group_lasso(zeros)) <= 27 * 3 * 1e-6
-    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(jax.grad(masked_adam.group_lasso)(zeros)))
+    assert 0 <= float(group_lasso(zeros)) <= 27 * 3 * 1e-6
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(jax.jit(jax.grad(group_lasso))(zeros)))
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -78,7 +79,7 @@ def test_the_gradient_of_the_whole_loss(task, blobs, lines):
             )
             slope = sum(float((g * d).sum()) for g, d in zip(grads, way, strict=True))
             assert (there - back) / (2 * step) == pytest.approx(slope, rel=1e-6)
-        plain = adam_optax.loss(params, task, x, y, present)
+        plain = jax.jit(adam_optax.loss, static_argnums=1)(params, task, x, y, present)
         squares = sum(((a - b) ** 2).sum() for a, b in zip(leaves, jax.tree.leaves(anchor), strict=True))
         expected = float(plain) + 0.03 * norms_by_loop(params) + 0.35 * squares
         assert float(loss(params)) == pytest.approx(expected, rel=1e-6)
@@ -262,7 +263,7 @@ def test_a_fleet_is_plain_adam(lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_jobs_together_give_what_separate_calls_give(method, lines):
-    """twin: shares, seeds and data in one call of more jobs than a fleet holds, one of them twice, against single calls."""
+    """twin: shares, seeds and data in one call of more jobs than a fleet holds, one of them twice, against calls of one."""
     jobs = [Job(lines[s], s, keep, {"rate": 0.01, "penalty": 1e-3}) for keep in (1.0, 0.6, 0.3) for s in (0, 1)]
     jobs.append(jobs[2])
     together = method().train(jobs, LINE, 20, 3, silent)
@@ -272,14 +273,14 @@ def test_jobs_together_give_what_separate_calls_give(method, lines):
         assert run.units == alone.units
 
 
-def test_shares_cost_one_training(lines, monkeypatch):
-    """enumeration: networks in every epoch of a fleet; SNIP and magnitude train every share, the others one network for all."""
+def test_shares_cost_one_training(blobs, monkeypatch):
+    """enumeration: networks in each epoch of a fleet; SNIP and magnitude train every share, the others one for all."""
     trained = []
     epoch = Fleet.epoch
     monkeypatch.setattr(Fleet, "epoch", lambda self, *rest: (trained.append(len(self.jobs)), epoch(self, *rest)))
     for method in METHODS:
         trained.clear()
-        method().train([Job(lines[0], 0, k, {"rate": 0.01}) for k in (1.0, 0.5, 0.2)], LINE, 20, 2, silent)
+        method().train([Job(blobs, 0, k, {"rate": 0.01}) for k in (1.0, 0.5, 0.2)], DEEP, 50, 2, silent)
         assert trained == ([2, 2, 1, 1] if method in (GroupSnip, Magnitude) else [1, 1])
 
 

@@ -88,19 +88,19 @@ ROWS = [
 
 def test_sparsity_contest_by_hand():
     """identity: gaps, outcomes and ratios of three shares; the best baseline is not always the same one."""
-    best = sparsity_contest.against_the_best(points(ROWS))
+    each = sparsity_contest.against_each(points(ROWS))
+    best = sparsity_contest.against_the_best(each)
     assert best["outcome"].tolist() == ["tie", "win", "loss"] and best["baseline"].tolist() == ["adam", "adam", "amp"]
     np.testing.assert_allclose(best["gap"], [-0.4, -6.0, 2.0])
     np.testing.assert_allclose(best["ratio"], [1.1, 2.0, 0.8])
-    each = sparsity_contest.against_each(points(ROWS))
     assert len(each) == 6 and each[each["loss"] == math.inf]["outcome"].tolist() == ["win"]
-    found = sparsity_contest.findings(best, each, {"amp": "AMP"})
+    found = sparsity_contest.findings(each, {"amp": "AMP"})
     slope = np.polyfit(np.log([1.0, 0.5, 0.1]), np.log([1.1, 2.0, 0.8]), 1)[0]
-    assert [f.verdict.value for f in found] == pytest.approx([0.5, 1.0, slope])
+    assert [f.verdict.value for f in found] == pytest.approx([0.75, 1.0, slope])
     assert [f.verdict.met for f in found] == [True, False, bool(slope < 0)]
-    assert "1 won, 1 tied, 1 lost" in found[0].sentence and "keep 0.1 to AMP" in found[1].sentence
+    assert "against every baseline 4 won, 1 tied, 1 lost" in found[0].sentence and "keep 0.1 to AMP" in found[1].sentence
     console = Console(file=io.StringIO(), width=160)
-    sparsity_contest.show(console, best, each, {"amp": "AMP"})
+    sparsity_contest.show(console, each, {"amp": "AMP"})
     last = [re.findall(r"[+-]?\d\.\d+", line) for line in console.file.getvalue().splitlines() if "best base" in line]
     assert last == [["1.10", "2.00", "0.80"], ["-0.4", "-6.0", "+2.0"]]
 
@@ -126,8 +126,8 @@ def test_outcomes_at_the_edges(ours, theirs, gap, word):
 def test_no_rivals_no_verdicts():
     """enumeration: tdamp alone, and a store without tdamp."""
     for rows in (ROWS[:1], ROWS[1:2]):
-        best = sparsity_contest.against_the_best(points(rows))
-        assert len(best) == 0 and sparsity_contest.findings(best, best, {}) == []
+        each = sparsity_contest.against_each(points(rows))
+        assert len(each) == 0 and sparsity_contest.findings(each, {}) == []
 
 
 def test_json_is_legal(tmp_path):

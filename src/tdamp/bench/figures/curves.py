@@ -10,6 +10,7 @@ from rich.console import Console
 from ..record import Verdict
 from . import draw, tidy
 from .evaluation import evaluate
+from .methods import NAMES, OURS
 from .options import Options
 from .plan import Curve, Plan
 from .publish import Finding, publish
@@ -55,17 +56,18 @@ def run(options: Options, console: Console) -> None:
 
 
 def findings(points: pd.DataFrame, tasks: dict[str, Task]) -> list[Finding]:
-    """The paper's two claims: faster than Adam, and better than Adam and AMP after the last epoch."""
+    """The paper's two claims, of both variants: faster than Adam, and better than Adam and AMP after the last epoch."""
     found = []
     for data, task in tasks.items():
-        means = {name: tidy.pick(points, data=data, method=name)["mean"].tolist() for name in ("tdamp", "adam", "amp")}
-        if means["tdamp"] and means["adam"]:
-            found.append(_speed(task, means["tdamp"], means["adam"]))
-        found += [
-            _better(task, means["tdamp"], means[name], label)
-            for name, label in (("adam", "Adam"), ("amp", "AMP"))
-            if means["tdamp"] and means[name]
-        ]
+        means = {name: group["mean"].tolist() for name, group in tidy.pick(points, data=data).groupby("method")}
+        for variant in (name for name in OURS if name in means):
+            if "adam" in means:
+                found.append(_speed(task, variant, means[variant], means["adam"]))
+            found += [
+                _better(task, variant, means[variant], means[name], label)
+                for name, label in (("adam", "Adam"), ("amp", "AMP"))
+                if name in means
+            ]
     return found
 
 
@@ -74,19 +76,27 @@ def epochs_to_reach(curve: list[float], target: float) -> float:
     return next((float(epoch) for epoch, loss in enumerate(curve, start=1) if loss <= target), math.inf)
 
 
-def _speed(task: Task, ours: list[float], adam: list[float]) -> Finding:
+def _speed(task: Task, variant: str, ours: list[float], adam: list[float]) -> Finding:
     best = min(adam)
     needed, had = epochs_to_reach(ours, best), epochs_to_reach(adam, best)
-    verdict = Verdict(f"{task.title}: epochs to Adam's best mean loss, over Adam's own", needed / had, "<=", SPEED_UP)
+    name = NAMES[variant]
+    verdict = Verdict(f"{task.title}, {name}: epochs to Adam's best loss, over Adam's own", needed / had, "<=", SPEED_UP)
     when = f"is there after {needed:g}" if math.isfinite(needed) else "never gets there"
     return Finding(
-        verdict, f"{task.title}: Adam's mean {task.loss} is least, {best:.4g}, after {had:g} epochs; tdamp {when}."
+        verdict,
+        f"{task.title}: Adam's mean {task.loss} is least, {best:.4g}, after {had:g} epochs; {name} {when}.",
+        "faster",
+        variant,
     )
 
 
-def _better(task: Task, ours: list[float], theirs: list[float], label: str) -> Finding:
-    verdict = Verdict(f"{task.title}: final mean {task.loss}, against {label}'s", ours[-1], "<", theirs[-1])
+def _better(task: Task, variant: str, ours: list[float], theirs: list[float], label: str) -> Finding:
+    name = NAMES[variant]
+    verdict = Verdict(f"{task.title}, {name}: final mean {task.loss}, against {label}'s", ours[-1], "<", theirs[-1])
     word = "below" if verdict.met else "not below"
     return Finding(
-        verdict, f"{task.title}: tdamp ends at a mean {task.loss} of {ours[-1]:.4g}, {word} {label}'s {theirs[-1]:.4g}."
+        verdict,
+        f"{task.title}: {name} ends at a mean {task.loss} of {ours[-1]:.4g}, {word} {label}'s {theirs[-1]:.4g}.",
+        "better",
+        variant,
     )

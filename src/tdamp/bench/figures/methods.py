@@ -27,6 +27,8 @@ METHODS = {
     "magnitude": Listed("tdamp.bench.baselines.gradient_methods:Magnitude"),
 }
 OURS = ("tdamp", "tdamp_paper")
+NAMES = {"tdamp": "tdamp", "tdamp_paper": "the method as printed"}
+"""What sentences call the variants."""
 
 
 def load(name: str) -> Method:

@@ -26,10 +26,14 @@ class Finding:
 
     verdict: Verdict
     sentence: str
+    claim: str = ""
+    """The paper's claim that it bears on, for the page of results."""
+    variant: str = "tdamp"
+    """Whose: tdamp's, or that of the method as printed."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the JSON file."""
-        return self.verdict.to_dict() | {"sentence": self.sentence}
+        return self.verdict.to_dict() | {"sentence": self.sentence, "claim": self.claim, "variant": self.variant}
 
 
 def publish(

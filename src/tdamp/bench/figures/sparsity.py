@@ -6,10 +6,11 @@ from rich.console import Console
 
 from . import draw, tidy
 from .evaluation import evaluate
+from .methods import OURS
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
-from .sparsity_contest import against_each, against_the_best, findings, show
+from .sparsity_contest import against_each, findings, show
 
 TITLE = "Final test loss by share of units kept"
 
@@ -40,7 +41,8 @@ def run(options: Options, console: Console) -> None:
         for data, task in found.tasks.items()
     ]
     draw.figure(panels, options.folder(PLAN.name) / PLAN.name)
-    contest, each = against_the_best(points), against_each(points)
-    show(console, contest, each, found.labels)
-    more = {"against_the_best": contest.to_dict("records"), "against_each": each.to_dict("records")}
-    publish(found, points, findings(contest, each, found.labels), console, more)
+    contests = {variant: against_each(points, variant) for variant in OURS}
+    show(console, contests["tdamp"], found.labels)
+    judged = [one for variant, each in contests.items() for one in findings(each, found.labels, variant)]
+    more = {f"{variant}_against_each": each.to_dict("records") for variant, each in contests.items()}
+    publish(found, points, judged, console, more)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ..record import Verdict
 from ..tables import grid
-from .methods import OURS
+from .methods import NAMES, OURS
 from .publish import Finding
 from .tidy import pick
 
@@ -21,10 +21,10 @@ CLEAR = 1.0
 TITLES = {"boston": "Boston housing", "mnist": "MNIST"}
 
 
-def against_each(points: pd.DataFrame) -> pd.DataFrame:
+def against_each(points: pd.DataFrame, variant: str = "tdamp") -> pd.DataFrame:
     """Every data set, share and baseline: both means, difference in standard errors, outcome, ratio theirs / ours."""
     rows = []
-    for _, ours in pick(points, method="tdamp").iterrows():
+    for _, ours in pick(points, method=variant).iterrows():
         rivals = pick(points, data=ours["data"], keep=ours["keep"])
         for _, theirs in rivals[~rivals["method"].isin(OURS)].iterrows():
             gap = standard_errors_apart(ours["mean"], ours["se"], theirs["mean"], theirs["se"])
@@ -32,12 +32,11 @@ def against_each(points: pd.DataFrame) -> pd.DataFrame:
             rows.append(
                 (ours["data"], ours["keep"], theirs["method"], ours["mean"], theirs["mean"], gap, outcome(gap), ratio)
             )
-    return pd.DataFrame(rows, columns=["data", "keep", "baseline", "tdamp", "loss", "gap", "outcome", "ratio"])
+    return pd.DataFrame(rows, columns=["data", "keep", "baseline", "ours", "loss", "gap", "outcome", "ratio"])
 
 
-def against_the_best(points: pd.DataFrame) -> pd.DataFrame:
+def against_the_best(each: pd.DataFrame) -> pd.DataFrame:
     """The rows of `against_each` whose baseline has the least mean of its data set and share."""
-    each = against_each(points)
     return each.loc[each.groupby(["data", "keep"], sort=False)["loss"].idxmin()] if len(each) else each
 
 
@@ -58,50 +57,61 @@ def outcome(gap: float) -> str:
     return "win" if gap < -CLEAR else "loss" if gap > CLEAR else "tie"
 
 
-def findings(contest: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str]) -> list[Finding]:
+def findings(each: pd.DataFrame, labels: Mapping[str, str], variant: str = "tdamp") -> list[Finding]:
     """Compressed cells won at least half, no cell lost, and the gap that widens, for each data set."""
     found = []
-    for data in contest["data"].unique():
-        here, title = pick(contest, data=data), TITLES.get(data, data)
-        counts = here["outcome"].value_counts()
-        words = {"win": "won", "tie": "tied", "loss": "lost", "unknown": "undecided"}
-        said = ", ".join(f"{counts[word]} {past}" for word, past in words.items() if word in counts)
-        compressed = here[here["keep"] <= COMPRESSED]
+    best = against_the_best(each)
+    for data in best["data"].unique():
+        title = f"{TITLES.get(data, data)}, {NAMES[variant]}"
+        here, cells = pick(best, data=data), pick(each, data=data)
+        compressed = cells[cells["keep"] <= COMPRESSED]
         if len(compressed):
             share = float((compressed["outcome"] == "win").mean())
             verdict = Verdict(f"{title}: cells with keep <= {COMPRESSED:g} won by more than a s.e.", share, ">=", 0.5)
-            sentence = f"{title}: cells of tdamp against the best baseline there: {said}"
-            found.append(Finding(verdict, f"{sentence}; of those with at most half of the units {share:.0%} won."))
+            sentence = (
+                f"{title}: against every baseline {_counts(cells)}, {share:.0%} of those with at most half of the "
+                f"units won; against the best baseline at each share {_counts(here)}."
+            )
+            found.append(Finding(verdict, sentence, "compressed", variant))
         lost = [
             f"keep {row.keep:g} to {labels.get(row.baseline, row.baseline)}"
-            for row in here.itertuples()
+            for row in cells.itertuples()
             if row.outcome == "loss"
         ]
         verdict = Verdict(f"{title}: cells lost by more than a s.e.", float(len(lost)), "<=", 0.0)
-        found.append(Finding(verdict, f"{title}: lost cells: {'; '.join(lost) or 'none'}."))
-        found += _widening(here, title)
+        found.append(Finding(verdict, f"{title}: lost cells: {'; '.join(lost) or 'none'}.", "compressed", variant))
+        found += _widening(here, title, variant)
     return found
 
 
-def _widening(here: pd.DataFrame, title: str) -> list[Finding]:
-    """Slope of log(best baseline / tdamp) over log(keep): negative where the gap grows as units go."""
+def _counts(cells: pd.DataFrame) -> str:
+    counts = cells["outcome"].value_counts()
+    words = {"win": "won", "tie": "tied", "loss": "lost", "unknown": "undecided"}
+    return ", ".join(f"{counts[word]} {past}" for word, past in words.items() if word in counts)
+
+
+def _widening(here: pd.DataFrame, title: str, variant: str) -> list[Finding]:
+    """Slope of log(best baseline / ours) over log(keep): negative where the gap grows as units go."""
     here = here[np.isfinite(here["ratio"]) & (here["ratio"] > 0)].sort_values("keep")
     if len(here) < 2:
         return []
     slope = float(np.polyfit(np.log(here["keep"]), np.log(here["ratio"]), 1)[0])
-    verdict = Verdict(f"{title}: slope of log(best baseline / tdamp) over log(keep)", slope, "<", 0.0)
+    verdict = Verdict(f"{title}: slope of log(best baseline / ours) over log(keep)", slope, "<", 0.0)
     few, many = here.iloc[0], here.iloc[-1]
     return [
         Finding(
             verdict,
-            f"{title}: the best baseline's loss is {many['ratio']:.3g} times tdamp's at keep {many['keep']:g} "
+            f"{title}: the best baseline's loss is {many['ratio']:.3g} times ours at keep {many['keep']:g} "
             f"and {few['ratio']:.3g} times at keep {few['keep']:g}.",
+            "gap",
+            variant,
         )
     ]
 
 
-def show(console: Console, contest: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str]) -> None:
+def show(console: Console, each: pd.DataFrame, labels: Mapping[str, str]) -> None:
     """For each data set and share: the ratio to tdamp's loss and the difference, of every baseline and the best."""
+    contest = against_the_best(each)
     for data in contest["data"].unique():
         here, best = pick(each, data=data), pick(contest, data=data)
         keeps = sorted(best["keep"].unique(), reverse=True)
