@@ -263,7 +263,7 @@ def test_a_fleet_is_plain_adam(lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_jobs_together_give_what_separate_calls_give(method, lines):
-    """twin: shares, seeds and data in one call of more jobs than a fleet holds, one of them twice, against calls of one."""
+    """twin: shares, seeds and data in one call of more jobs than a fleet holds, one job twice, against calls of one."""
     jobs = [Job(lines[s], s, keep, {"rate": 0.01, "penalty": 1e-3}) for keep in (1.0, 0.6, 0.3) for s in (0, 1)]
     jobs.append(jobs[2])
     together = method().train(jobs, LINE, 20, 3, silent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -61,7 +62,7 @@ class Federation(Fleet):
         owned = [
             (job.seed + APART * k, s) for job in jobs for k, s in enumerate(shares(job.problem, clients, job.seed))
         ]
-        self.rows = [len(share) for _, share in owned[:clients]]
+        self.rows = tuple(len(share) for _, share in owned[:clients])
         self.orders = [map(share.__getitem__, Orders(len(share), seed)) for seed, share in owned]
         self._bytes: list[list[float]] = [[] for _ in jobs]
 
@@ -92,7 +93,8 @@ class Federation(Fleet):
         return [{"bytes": sent} for sent in self._bytes]
 
 
-def _averaged(params: Any, rows: list[int]) -> Any:
+@partial(jax.jit, static_argnums=1)
+def _averaged(params: Any, rows: tuple[int, ...]) -> Any:
     """Every client of a job with the average of the job's clients."""
     clients = len(rows)
     by_job = jax.tree.map(lambda leaf: leaf.reshape(-1, clients, *leaf.shape[1:]), params)

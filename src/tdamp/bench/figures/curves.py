@@ -80,7 +80,9 @@ def _speed(task: Task, variant: str, ours: list[float], adam: list[float]) -> Fi
     best = min(adam)
     needed, had = epochs_to_reach(ours, best), epochs_to_reach(adam, best)
     name = NAMES[variant]
-    verdict = Verdict(f"{task.title}, {name}: epochs to Adam's best loss, over Adam's own", needed / had, "<=", SPEED_UP)
+    verdict = Verdict(
+        f"{task.title}, {name}: epochs to Adam's best loss, over Adam's own", needed / had, "<=", SPEED_UP
+    )
     when = f"is there after {needed:g}" if math.isfinite(needed) else "never gets there"
     return Finding(
         verdict,

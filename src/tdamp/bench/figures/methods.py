@@ -25,8 +25,14 @@ METHODS = {
     "group_lasso": Listed("tdamp.bench.baselines.gradient_methods:GroupLasso"),
     "group_snip": Listed("tdamp.bench.baselines.gradient_methods:GroupSnip"),
     "magnitude": Listed("tdamp.bench.baselines.gradient_methods:Magnitude"),
+    "fedavg_adam": Listed("tdamp.bench.baselines.fedavg:FedAvgAdam"),
+    "fedprox": Listed("tdamp.bench.baselines.fedavg:FedProx"),
+    "fedavg_group_lasso": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupLasso"),
+    "fedavg_group_snip": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupSnip"),
 }
 OURS = ("tdamp", "tdamp_paper")
+CENTRALISED = (*OURS, "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude")
+"""Those that meet when all rows are in one place."""
 NAMES = {"tdamp": "tdamp", "tdamp_paper": "the method as printed"}
 """What sentences call the variants."""
 

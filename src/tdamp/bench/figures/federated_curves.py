@@ -1,0 +1,49 @@
+"""Training curves of federated learning: test loss by round, Boston and MNIST."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from . import draw, tidy
+from .evaluation import evaluate
+from .federated import LOOK, ROUNDS, Y_TOP, about, say_what_is_missing
+from .options import Options
+from .plan import Curve, Plan
+from .publish import publish
+
+TITLE = "Federated: test loss by round"
+
+PLAN = Plan(
+    name="federated-curves",
+    whole=True,
+    extra=("bytes",),
+    siblings=("federated-sparsity",),
+    epochs=ROUNDS,
+    curves=(
+        # tdamp's own goes here, first in the legend: Curve(federated.OURS)
+        Curve("fedavg_adam"),
+        Curve("fedprox"),
+        Curve("fedavg_group_lasso"),
+        # with all units it would be Adam
+        Curve("fedavg_group_snip", keeps=(0.5,), label="FedAvg + group SNIP, half of the units"),
+    ),
+)
+
+
+def run(options: Options, console: Console) -> None:
+    """Run what is missing, then draw everything there is."""
+    found = evaluate(PLAN, options, console)
+    points = tidy.summary(tidy.table(found.cells))
+    panels = [
+        draw.Panel(
+            task.title,
+            "round",
+            f"{task.loss} (%)" if task.percent else task.loss,
+            draw.lines(tidy.pick(points, data=data), "epoch", found.labels, 100.0 if task.percent else 1.0),
+            y_top=Y_TOP[data],
+        )
+        for data, task in found.tasks.items()
+    ]
+    draw.figure(panels, options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
+    say_what_is_missing(found, console)
+    publish(found, points, [], console, about(found))
