@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from tdamp.bench.figures import curves, draw, publish, sparsity_contest, tasks, tidy
-from tdamp.bench.figures.methods import METHODS
 from tdamp.bench.figures.plan import Cell, Curve
+from tdamp.bench.figures.sparsity import METHODS
 from tdamp.bench.figures.store import Done, Key
 
 TASKS = {"mnist": tasks.mnist()}
@@ -98,7 +98,9 @@ def test_sparsity_contest_by_hand():
     slope = np.polyfit(np.log([1.0, 0.5, 0.1]), np.log([1.1, 2.0, 0.8]), 1)[0]
     assert [f.verdict.value for f in found] == pytest.approx([0.75, 1.0, slope])
     assert [f.verdict.met for f in found] == [True, False, bool(slope < 0)]
-    assert "against every baseline 4 won, 1 tied, 1 lost" in found[0].sentence and "keep 0.1 to AMP" in found[1].sentence
+    assert (
+        "against every baseline 4 won, 1 tied, 1 lost" in found[0].sentence and "keep 0.1 to AMP" in found[1].sentence
+    )
     console = Console(file=io.StringIO(), width=160)
     sparsity_contest.show(console, each, {"amp": "AMP"})
     last = [re.findall(r"[+-]?\d\.\d+", line) for line in console.file.getvalue().splitlines() if "best base" in line]

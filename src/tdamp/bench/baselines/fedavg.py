@@ -1,6 +1,7 @@
 """The federated methods of the evaluation: FedAvg around Adam, group lasso and group SNIP, and FedProx.
 
-The `epochs` of a training are its rounds, of `LOCAL_EPOCHS` epochs of every client each.
+The `epochs` of a training are its rounds, of `LOCAL_EPOCHS` epochs of every client each. The grids are those of
+centralised training: a client makes about as many steps.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from .start import Params
 
 CLIENTS: dict[Task, int] = {"regression": 4, "classification": 10}
 """As many as in the paper: 4 for Boston, 10 for MNIST."""
-RATES = 3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3
+PULLED = {
+    "mnist": [(rate, prox) for rate in (1e-3, 3e-3) for prox in (1e-3, 1e-2, 1e-1)],
+    "boston": [(rate, prox) for rate in (1e-2, 2e-2) for prox in (1e-2, 1e-1, 1.0)],
+}
+"""FedProx's rates and strengths."""
 
 
 class Federated:
@@ -42,29 +47,17 @@ class FedAvgAdam(Federated, Adam):
 
     name, label = "fedavg_adam", "FedAvg + Adam"
 
-    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Learning rates."""
-        return tuple({"rate": rate} for rate in RATES)
-
 
 class FedAvgGroupLasso(Federated, GroupLasso):
     """Adam with a group-lasso penalty at the clients, pruned by energy after the last round."""
 
     name, label = "fedavg_group_lasso", "FedAvg + group lasso"
 
-    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Two rates, three penalties."""
-        return tuple({"rate": rate, "penalty": penalty} for rate in (1e-3, 3e-3) for penalty in (1e-5, 1e-4, 1e-3))
-
 
 class FedAvgGroupSnip(Federated, GroupSnip):
     """Pruned before the first round by the mean of the clients' saliencies at the server's start."""
 
     name, label = "fedavg_group_snip", "FedAvg + group SNIP"
-
-    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Learning rates."""
-        return tuple({"rate": rate} for rate in RATES)
 
     def saliency(self, params: Params, job: Job) -> list[np.ndarray]:
         """The clients' mean; their shares are equal."""
@@ -83,4 +76,4 @@ class FedProx(FedAvgAdam):
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Two rates, three strengths of the pull."""
-        return tuple({"rate": rate, "prox": prox} for rate in (1e-3, 3e-3) for prox in (1e-3, 1e-2, 1e-1))
+        return tuple({"rate": rate, "prox": prox} for rate, prox in PULLED[data])

@@ -31,8 +31,6 @@ METHODS = {
     "fedavg_group_snip": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupSnip"),
 }
 OURS = ("tdamp", "tdamp_paper")
-CENTRALISED = (*OURS, "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude")
-"""Those that meet when all rows are in one place."""
 NAMES = {"tdamp": "tdamp", "tdamp_paper": "the method as printed"}
 """What sentences call the variants."""
 
