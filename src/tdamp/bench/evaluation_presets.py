@@ -13,8 +13,9 @@ from .jobs import Config
 from .presets import BOSTON, MNIST
 
 PRESETS = {"mnist": MNIST, "boston": BOSTON}
-BOSTON_PACES = (2, 10), (5, 10), (10, 10), (5, 20), (10, 20), (20, 20)
-"""memory, data_weight."""
+BOSTON_PACES = (1, 10), (2, 10), (5, 10), (10, 10)
+BOSTON_LEARNED = (2, 10), (10, 10)
+"""memory, data_weight; with the base prior's variances as they are, and learned."""
 MNIST_RAMPS = 8, 12, 16, 20, 25, 30
 """Where the data weight, one more each epoch, stops."""
 MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
@@ -28,7 +29,9 @@ HOLD = 0.73
 def grid(data: str, keep: float) -> tuple[Config, ...]:
     """Six configurations: how long the posterior remembers and how often the data count, early and late."""
     if data == "boston":
-        return tuple({"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES)
+        plain = [{"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES]
+        learned = [{"preset": data, "memory": m, "data_weight": d, "learn_base_var": 1} for m, d in BOSTON_LEARNED]
+        return (*plain, *learned)
     if keep == 1:
         return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)
     paces = MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES
@@ -48,7 +51,7 @@ def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
         return replace(base, data_weight=tuple(float(k) for k in range(1, int(config["ramp"]) + 1)))
     memory, data_weight = float(config["memory"]), float(config["data_weight"])
     if "later" not in config:
-        return replace(base, memory=memory, data_weight=data_weight)
+        return replace(base, memory=memory, data_weight=data_weight, learn_base_var=bool(config.get("learn_base_var")))
     later = float(config["later"])
     return replace(base, memory=_grow(memory, later, epochs), data_weight=_grow(data_weight, later, epochs))
 

@@ -6,6 +6,7 @@ Without a change it is `training.fit`, but for the compaction of arrays. Oracle:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,12 +27,17 @@ from ...state import State, evidence, init, is_finite, question, remove
 from ...training import SEGMENTS, active_units
 from ..jobs import Job, Run, loss_of
 
-Batches = tuple[Array, Array, Array, np.ndarray, np.ndarray]
-"""x, y, weight of the rows; their order in minibatches, and which places hold a row."""
+
+def unchanged(state: State) -> State:
+    """What most arms do."""
+    return state
 
 
 class Arm:
     """What an arm may change; as it stands, nothing."""
+
+    between: Callable[[State], State] = staticmethod(unchanged)
+    """After every minibatch; compiled, once for each function."""
 
     def start(self, state: State) -> State:
         """Before the first epoch."""
@@ -41,16 +47,12 @@ class Arm:
         """Before every epoch."""
         return state
 
-    def between(self, plan: Plan, state: State) -> State:
-        """After every minibatch; compiled."""
-        return state
-
     def end(self, state: State) -> State:
         """After every epoch's M-step."""
         return state
 
     def e_step(self, plan: Plan, knobs: Knobs, state: State, *batches: Any) -> tuple[State, NoiseStats]:
-        """The minibatches one after the other."""
+        """The minibatches one after the other; `batches` are x, y, weight, order and present of `algorithm.e_step`."""
         return _e_step(plan, self.between, knobs, state, *batches)
 
     def n_units(self, state: State) -> int:
@@ -59,7 +61,9 @@ class Arm:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _e_step(plan: Plan, between: Any, knobs: Knobs, state: State, *batches: Any) -> tuple[State, NoiseStats]:
+def _e_step(
+    plan: Plan, between: Callable[[State], State], knobs: Knobs, state: State, *batches: Any
+) -> tuple[State, NoiseStats]:
     """`algorithm.e_step` with a word of the arm after every minibatch."""
     x, y, weight, order, present = batches
 
@@ -67,7 +71,7 @@ def _e_step(plan: Plan, between: Any, knobs: Knobs, state: State, *batches: Any)
         state, sums = done
         row_weight = weight[order[i]] * present[i].astype(weight.dtype)
         state, stats, _ = minibatch_step(plan, knobs, None, state, x[order[i]], y[order[i]], row_weight)
-        return between(plan, state), jax.tree.map(jax.numpy.add, sums, stats)
+        return between(state), jax.tree.map(jax.numpy.add, sums, stats)
 
     steps = present.any(-1).sum(dtype="int32")
     return jax.lax.fori_loop(0, steps, body, (state, no_stats(plan.network, plan.noise_update, x.dtype)))
@@ -94,11 +98,11 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
         x, y, weight, n_rows = next(feed.chunks(rng))
         state = arm.begin(state)
         sums = []
-        segments = _segments(*shuffle(rng, len(x), n_rows, s.batch_size), SEGMENTS if s.prunes else 1)
+        segments = _segments(*shuffle(rng, len(x), n_rows, s.batch_size), s.prunes)
         for part, (order, present) in enumerate(segments, start=1):
             state, stats = arm.e_step(plan, knobs, state, x, y, weight, order, present)
             sums.append(stats)
-            state = _prune(s, network, state, epoch + part / SEGMENTS)
+            state = _prune(s, network, state, epoch + part / len(segments))
         total = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(sums))
         state, _ = _m_step(plan, None, state, total)
         if s.prior != "gaussian" and s.pruning == "exact" and epoch + 1 == s.warm_up:
@@ -122,11 +126,14 @@ def _prune(settings: Settings, network: Network, state: State, epochs_done: floa
     share = prune.progress(settings, epochs_done) if settings.prunes else 0.0
     if share == 0:
         return state
-    masks = prune.exact(settings, network, active_units(state), evidence(state, None), None, share)
-    return remove(state, masks)
+    active = active_units(state)
+    masks = prune.exact(settings, network, active, evidence(state, None), None, share)
+    changed = any((old != new).any() for old, new in zip(active, masks, strict=True))
+    return remove(state, masks) if changed else state
 
 
-def _segments(order: np.ndarray, present: np.ndarray, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """An epoch's minibatches in `count` parts of one length."""
+def _segments(order: np.ndarray, present: np.ndarray, prunes: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """An epoch's minibatches in parts of one length, after each of which units may go; one part if none go."""
+    count = min(SEGMENTS, len(order)) if prunes else 1
     fill = ((0, -len(order) % count), (0, 0))
     return list(zip(*(np.split(np.pad(places, fill), count) for places in (order, present)), strict=True))

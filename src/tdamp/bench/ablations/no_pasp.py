@@ -41,23 +41,29 @@ class Minibatches(Arm):
 
     def __init__(self, averaged: bool) -> None:
         self.averaged = averaged
-        self.first: State | None = None
+        self.first: Beliefs = ()
 
     def start(self, state: State) -> State:
         """Remember the first prior."""
-        self.first = state
+        self.first = _beliefs(state)
         return state
 
     def e_step(self, plan: Plan, knobs: Knobs, state: State, *batches: Any) -> tuple[State, NoiseStats]:
         """Every minibatch from the first prior."""
-        assert self.first is not None
-        prior = _with(state, _beliefs(self.first))
-        return _without_pasp(plan, self.averaged, knobs, prior, *batches)
+        return _without_pasp(plan, self.averaged, knobs, _with(state, self.first), *batches)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _without_pasp(
-    plan: Plan, averaged: bool, knobs: Knobs, prior: State, x: Array, y: Array, weight: Array, order: Array, present: Array
+    plan: Plan,
+    averaged: bool,
+    knobs: Knobs,
+    prior: State,
+    x: Array,
+    y: Array,
+    weight: Array,
+    order: Array,
+    present: Array,
 ) -> tuple[State, NoiseStats]:
     steps = present.any(-1).sum(dtype="int32")
     nothing = jax.tree.map(jnp.zeros_like, _naturals(_beliefs(prior)))
@@ -112,7 +118,17 @@ def _sweep(
     """One sweep; the posterior is the first prior times the messages. Rows count as often as the settings say."""
     damping = 0.0 if last is None else knobs.damping
     found = damp.sweep(
-        plan.network, plan.prior, None, first, x, y, knobs.data_weight * weight, state.noise_var, knobs.trust, last, damping
+        plan.network,
+        plan.prior,
+        None,
+        first,
+        x,
+        y,
+        knobs.data_weight * weight,
+        state.noise_var,
+        knobs.trust,
+        last,
+        damping,
     )
     layers = tuple(
         layer._replace(

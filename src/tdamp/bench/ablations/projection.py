@@ -20,7 +20,6 @@ import jax.numpy as jnp
 from jax import Array
 
 from ... import turbo
-from ...algorithm import Plan
 from ...beliefs import Moments
 from ...state import State
 from ...turbo import Layer
@@ -50,11 +49,9 @@ def project_all(state: State) -> State:
 
 
 class ProjectEachMinibatch(Arm):
-    """EP after every minibatch."""
+    """EP after every minibatch: nothing but Gaussians is handed on."""
 
-    def between(self, plan: Plan, state: State) -> State:
-        """Nothing but Gaussians is handed on."""
-        return project_all(state)
+    between = staticmethod(project_all)
 
 
 class ProjectEachEpoch(Arm):

@@ -17,6 +17,7 @@ from .start import Params
 from .unit_masks import best_of_those_left, best_units, count
 
 RATES = {"mnist": (3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3), "boston": (1e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2)}
+MIDDLE_RATES = {"mnist": (1e-3, 2e-3, 3e-3), "boston": (5e-3, 1e-2, 2e-2)}
 PENALISED = {
     "mnist": ((1e-3, 3e-6), (1e-3, 1e-5), (1e-3, 3e-5), (3e-3, 1e-4), (1e-3, 3e-4), (1e-3, 1e-3)),
     "boston": ((1e-2, 3e-4), (1e-2, 1e-3), (1e-2, 3e-3), (1e-2, 1e-2), (1e-2, 3e-2), (2e-2, 1e-3)),
@@ -139,8 +140,10 @@ class Adam:
     name, label = "adam", "Adam, pruned by energy"
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Learning rates."""
-        return tuple({"rate": rate} for rate in RATES[data])
+        """Learning rates; to prune, fewer of them and the sum or mean of squares as energy."""
+        if keep == 1:
+            return tuple({"rate": rate} for rate in RATES[data])
+        return tuple({"rate": rate, "energy": by} for rate in MIDDLE_RATES[data] for by in ("sum", "mean"))
 
     def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
         """Every distinct training once, every job from it."""

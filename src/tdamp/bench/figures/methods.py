@@ -29,6 +29,11 @@ METHODS = {
     "fedprox": Listed("tdamp.bench.baselines.fedavg:FedProx"),
     "fedavg_group_lasso": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupLasso"),
     "fedavg_group_snip": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupSnip"),
+    "tdamp_variant": Listed("tdamp.bench.ablations.methods:Variant", keeps_together=False),
+    "tdamp_turbo": Listed("tdamp.bench.ablations.methods:Turbo", keeps_together=False),
+    "tdamp_rho": Listed("tdamp.bench.ablations.methods:Rho", keeps_together=False),
+    "tdamp_no_pasp": Listed("tdamp.bench.ablations.methods:NoPasp", keeps_together=False),
+    "tdamp_margins": Listed("tdamp.bench.ablations.margin_method:Margins", keeps_together=False),
 }
 OURS = ("tdamp", "tdamp_paper")
 NAMES = {"tdamp": "tdamp", "tdamp_paper": "the method as printed"}

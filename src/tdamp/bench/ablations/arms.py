@@ -1,0 +1,51 @@
+"""The arms by part of the figure: what each changes, and what the tables and legends call it."""
+
+from __future__ import annotations
+
+from ..figures.plan import Curve
+from ..jobs import Config
+
+FIXED_NOISE = (0.001, 0.01, 0.1, 1.0, 10.0)
+"""Noise variances that a person might try; outputs have variance one."""
+SHARES = (0.5, 0.2)
+
+
+def _variant(name: str, label: str, config: Config | None = None, keeps: tuple[float, ...] = (1.0,)) -> Curve:
+    return Curve("tdamp_variant", keeps=keeps, config=config or {}, name=name, label=label)
+
+
+TURBO = tuple(
+    Curve("tdamp_turbo", keeps=(1.0, 0.5), config={"arm": name}, name=name, label=label)
+    for name, label in (
+        ("turbo", "turbo: exact spike-slab"),
+        ("ep", "EP: Gaussians after each minibatch"),
+        ("ep_epoch", "EP: Gaussians once an epoch"),
+    )
+)
+RHO = (
+    Curve("tdamp_rho", keeps=SHARES, config={"arm": "fixed"}, name="rho_fixed", label="rho fixed at the target"),
+    Curve("tdamp_rho", keeps=SHARES, config={"arm": "em"}, name="rho_em", label="plain EM on rho"),
+    _variant("rho_paper", "the paper's rule", {"prior": "group", "pruning": "paper", "pasp": "paper"}, SHARES),
+    _variant("exact_printed", "exact rule, PasP as printed", {"pasp": "paper"}, SHARES),
+    _variant("exact", "exact rule, anchored PasP", {}, SHARES),
+)
+NOISE = (
+    _variant("learned", "learned"),
+    *(_variant(f"noise_{v:g}", f"fixed at {v:g}", {"noise_update": "fixed", "noise_init": v}) for v in FIXED_NOISE),
+)
+PASP = (
+    _variant("anchored", "anchored PasP"),
+    _variant("printed", "PasP as printed", {"pasp": "paper"}),
+    Curve(
+        "tdamp_no_pasp", config={"arm": "whole"}, name="whole", label="no PasP: all rows as one batch", data=("boston",)
+    ),
+    Curve("tdamp_no_pasp", config={"arm": "averaged"}, name="averaged", label="no PasP: minibatches averaged"),
+    Curve("tdamp_no_pasp", config={"arm": "alone"}, name="alone", label="no PasP: the last minibatch"),
+)
+PARTS = {"turbo": TURBO, "sparsity": RHO, "noise": NOISE, "pasp": PASP}
+HEADS = {
+    "turbo": "Module B",
+    "sparsity": "Rule for rho",
+    "noise": "Noise variance",
+    "pasp": "Posterior as prior",
+}

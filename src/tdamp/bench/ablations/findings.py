@@ -1,0 +1,123 @@
+"""What the ablations say about the paper's side claims: a number for each data set, and a sentence for each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from ..figures.publish import Finding
+from ..figures.tasks import Task
+from ..figures.tidy import pick
+from ..jobs import n_keep
+from ..record import Verdict
+from .arms import FIXED_NOISE, RHO, SHARES
+from .contest import CLEAR, Gap, between, last_epoch, verdict_word
+
+NEAR = 0.05
+"""A rule controls the number of units if it ends within this share of the target."""
+
+Tasks = dict[str, Task]
+Claim = Callable[[pd.DataFrame, Tasks], list[Finding]]
+
+
+def findings(runs: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+    """All claims, in the order of the parts; `runs` is `tidy.table`."""
+    final = last_epoch(runs)
+    claims: tuple[Claim, ...] = (turbo, sparsity, noise, pasp)
+    return [finding for claim in claims for finding in claim(final, tasks)]
+
+
+def turbo(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+    """The exact posterior is slightly better than its projection."""
+    found = []
+    for theirs, label in (("ep", "after each minibatch"), ("ep_epoch", "once an epoch")):
+        for keep in (1.0, 0.5):
+            claim = f"turbo is better than EP {label}, keep {keep:g}"
+            found += _better(final, tasks, keep, "turbo", theirs, claim)
+    return found
+
+
+def pasp(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+    """The posterior as prior is needed; anchored it is better than as printed."""
+    found = _better(final, tasks, 1.0, "anchored", "printed", "anchored PasP is better than PasP as printed")
+    for theirs, label in (("whole", "one batch of all rows"), ("averaged", "averaged minibatches")):
+        found += _better(final, tasks, 1.0, "printed", theirs, f"PasP as printed is better than {label} without it")
+    return found
+
+
+def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+    """Fixed rho and plain EM do not control the number of units; the modified rule does."""
+    found = []
+    for curve in RHO:
+        worst, said = 0.0, []
+        for data, task in tasks.items():
+            for keep in SHARES:
+                here = pick(final, data=data, method=curve.name, keep=keep)
+                if len(here):
+                    units, goal = here["units"].mean(), n_keep(task.widths, keep)
+                    worst = max(worst, abs(units - goal) / goal)
+                    loss = _shown(task, float(here["loss"].mean()))
+                    said.append(f"{task.title} {units:.0f} of {goal} units, {task.loss} {loss}")
+        if said:
+            verdict = Verdict(f"{curve.label}: units left, worst distance from the target", worst, "<=", NEAR)
+            word = "controls" if verdict.met else "does not control"
+            found.append(Finding(verdict, f"{curve.label} {word} the number of units: {'; '.join(said)}."))
+    return found
+
+
+def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+    """The learned noise is as good as the best fixed one, which a person would have to find."""
+    found, held = [], []
+    for data, task in tasks.items():
+        gaps = {
+            value: gap for value in FIXED_NOISE if (gap := between(final, data, 1.0, "learned", f"noise_{value:g}"))
+        }
+        if not gaps:
+            continue
+        best = min(gaps, key=lambda value: gaps[value].theirs)
+        gap = gaps[best]
+        verdict = Verdict(
+            f"{task.title}: learned noise - best of {len(gaps)} fixed ones, in standard errors", gap.in_se, "<=", CLEAR
+        )
+        beaten = [f"{value:g}" for value, other in gaps.items() if other.in_se < -CLEAR]
+        held.append(verdict.met)
+        found.append(
+            Finding(
+                verdict,
+                f"{task.title}: learned noise ({_shown(task, gap.ours)}) is {gap.word} the best fixed one, {best:g} "
+                f"({_shown(task, gap.theirs)}, {gap.in_se:+.1f} s.e.), and better than {', '.join(beaten) or 'none'}.",
+            )
+        )
+    return _concluded(found, held, "learned noise is no worse than the best fixed one")
+
+
+def _better(final: pd.DataFrame, tasks: Tasks, keep: float, ours: str, theirs: str, claim: str) -> list[Finding]:
+    found, held = [], []
+    for data, task in tasks.items():
+        gap = between(final, data, keep, ours, theirs)
+        if gap is not None:
+            verdict = Verdict(f"{task.title}: {claim}, difference in standard errors", gap.in_se, "<", -CLEAR)
+            held.append(verdict.met)
+            found.append(Finding(verdict, f"{task.title}: {_against(task, gap)}."))
+    return _concluded(found, held, claim)
+
+
+def _against(task: Task, gap: Gap) -> str:
+    scale, unit = (100.0, " points") if task.percent else (1.0, "")
+    error = f" ± {scale * gap.se:.2g}" if np.isfinite(gap.se) else ""
+    return (
+        f"{task.loss} {_shown(task, gap.ours)} against {_shown(task, gap.theirs)}, "
+        f"difference {scale * gap.difference:+.2g}{error}{unit}: {gap.word} it"
+    )
+
+
+def _concluded(found: list[Finding], held: list[bool], claim: str) -> list[Finding]:
+    """The same findings; the claim's conclusion over the data sets stands before each sentence."""
+    word = verdict_word(held)
+    return [Finding(one.verdict, f"[{claim}: {word}] {one.sentence}") for one in found]
+
+
+def _shown(task: Task, loss: float) -> str:
+    return f"{100 * loss:.2f} %" if task.percent else f"{loss:.4f}"

@@ -1,0 +1,115 @@
+"""The arms as methods of the evaluation. None is tuned: the presets, and what an arm's configuration changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...settings import Settings
+from ..evaluation_presets import PRESETS
+from ..jobs import Config, Job, Run
+from ..ours_methods import Tdamp
+from ..progress import Tick
+from . import loop
+from .loop import Arm
+from .no_pasp import Minibatches, Whole
+from .projection import ProjectEachEpoch, ProjectEachMinibatch
+from .rho import FixedRho, PlainEM
+
+
+def preset(job: Job, batch: int, epochs: int) -> Settings:
+    """The data set's preset; with fewer units than all, by the exact rule on its usual schedule."""
+    base = PRESETS["boston" if job.problem.task == "regression" else "mnist"]
+    return replace(base, batch_size=batch, max_epochs=epochs, keep=None if job.keep == 1 else job.keep)
+
+
+class Variant(Tdamp):
+    """tdamp with other settings: the configuration holds the fields of `Settings` that differ from the preset."""
+
+    name, label = "tdamp_variant", "tdamp"
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """The preset alone."""
+        return ({},)
+
+    def settings(self, job: Job, batch: int, epochs: int) -> Settings:
+        """The preset with the configuration's fields."""
+        fields: dict[str, Any] = job.config
+        return replace(preset(job, batch, epochs), **fields)
+
+
+class Looped(Variant):
+    """An arm with a line of its own in the loop; the configuration's `arm` is its name, first in the list: the usual."""
+
+    arms: tuple[str, ...] = ()
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """The first arm alone."""
+        return ({"arm": self.arms[0]},)
+
+    def arm(self, job: Job) -> Arm:
+        """What runs in the loop."""
+        raise NotImplementedError
+
+    def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
+        """One after the other."""
+        runs = []
+        for job in jobs:
+            if job.config["arm"] not in self.arms:
+                raise ValueError(f"{self.name} has no arm {job.config['arm']!r}: expected one of {self.arms}")
+            runs.append(loop.train(job, widths, self.settings(job, batch, epochs), self.arm(job)))
+            tick(f"{self.label}, {job.config['arm']}, keep {job.keep:g}, seed {job.seed}")
+        return runs
+
+
+class Turbo(Looped):
+    """The group prior with exact messages, or with projections to Gaussians."""
+
+    name, label = "tdamp_turbo", "turbo"
+    arms = ("turbo", "ep", "ep_epoch")
+
+    def settings(self, job: Job, batch: int, epochs: int) -> Settings:
+        """Units come in question after the usual warm-up."""
+        return replace(preset(job, batch, epochs), prior="group")
+
+    def arm(self, job: Job) -> Arm:
+        """Turbo is the loop as it is."""
+        kinds = {"turbo": Arm, "ep": ProjectEachMinibatch, "ep_epoch": ProjectEachEpoch}
+        return kinds[str(job.config["arm"])]()
+
+
+class Rho(Looped):
+    """rho fixed at the share to keep, or plain EM from there; PasP as printed, and nothing is removed."""
+
+    name, label = "tdamp_rho", "rule for rho"
+    arms = ("fixed", "em")
+
+    def settings(self, job: Job, batch: int, epochs: int) -> Settings:
+        """pruning="paper" without a goal: no warm-up, no removal."""
+        return replace(preset(job, batch, epochs), prior="group", pruning="paper", pasp="paper", keep=None)
+
+    def arm(self, job: Job) -> Arm:
+        """The rule, with the share as its first rho."""
+        return FixedRho(job.keep) if job.config["arm"] == "fixed" else PlainEM(job.keep)
+
+
+WHOLE = {"damping": 0.9, "init_noise": 0.5}
+"""Of `Whole`: chosen on validation rows of three Boston splits. With the preset's damping the sweeps do not settle."""
+
+
+class NoPasp(Looped):
+    """Nothing learned is carried from minibatch to minibatch."""
+
+    name, label = "tdamp_no_pasp", "no PasP"
+    arms = ("alone", "averaged", "whole")
+
+    def settings(self, job: Job, batch: int, epochs: int) -> Settings:
+        """Posterior = first prior times message; one batch of all rows takes the settings that let it settle."""
+        base = replace(preset(job, batch, epochs), pasp="paper", centre_rate=0.0)
+        whole: dict[str, Any] = WHOLE | {"batch_size": len(job.problem.x), "noise_every": "epoch"}
+        return replace(base, **whole) if job.config["arm"] == "whole" else base
+
+    def arm(self, job: Job) -> Arm:
+        """One of the three readings."""
+        return Whole() if job.config["arm"] == "whole" else Minibatches(job.config["arm"] == "averaged")

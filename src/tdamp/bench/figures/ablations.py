@@ -1,0 +1,37 @@
+"""The paper's side claims, one thing changed at a time: Module B, rule for rho, noise, PasP; Boston and MNIST."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from ..ablations import pictures
+from ..ablations.arms import PARTS
+from ..ablations.findings import findings
+from . import draw, tidy
+from .evaluation import evaluate
+from .options import Options
+from .plan import Plan
+from .publish import publish
+
+TITLE = "What each part contributes"
+
+PLAN = Plan(
+    name="ablations",
+    whole=True,
+    extra=("noise_var",),
+    curves=tuple(curve for curves in PARTS.values() for curve in curves),
+    epochs={"mnist": 20},
+)
+
+
+def run(options: Options, console: Console) -> None:
+    """Run what is missing, then draw and judge everything there is: one picture of all, and one for each part."""
+    found = evaluate(PLAN, options, console)
+    runs = tidy.table(found.cells)
+    points = tidy.summary(runs)
+    folder = options.folder(PLAN.name)
+    pictures.overview(tidy.final(points), found.tasks, folder / PLAN.name)
+    for part, panels in pictures.panels(points, found.tasks).items():
+        if panels:
+            draw.figure(panels, folder / f"{PLAN.name}-{part}")
+    publish(found, points, findings(runs, found.tasks), console)
