@@ -29,8 +29,10 @@ HOLD = 0.73
 def grid(data: str, keep: float) -> tuple[Config, ...]:
     """Six configurations: how long the posterior remembers and how often the data count, early and late."""
     if data == "boston":
-        plain = [{"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES]
-        learned = [{"preset": data, "memory": m, "data_weight": d, "learn_base_var": 1} for m, d in BOSTON_LEARNED]
+        plain: list[Config] = [{"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES]
+        learned: list[Config] = [
+            {"preset": data, "memory": m, "data_weight": d, "learn_base_var": 1} for m, d in BOSTON_LEARNED
+        ]
         return (*plain, *learned)
     if keep == 1:
         return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)

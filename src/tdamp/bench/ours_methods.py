@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from ..settings import Settings
 from . import evaluation_presets, ours
 from .jobs import Config, Job, Run, loss_of
