@@ -121,6 +121,12 @@ def test_names_of_the_package(page: Path) -> None:
             assert found, f"{page.name} names {module}.{name}"
 
 
+def test_tables_of_results_are_those_of_the_files() -> None:
+    """twin: the page's tables made anew from results/."""
+    done = subprocess.run([sys.executable, "docs/results.py", "--check"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
 def test_site_builds(tmp_path: Path) -> None:
     """enumeration: no page, link, heading or documented name is missing; every parameter is on the API page.
 
