@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..figures.plan import Curve
 from ..jobs import Config
 
@@ -49,3 +51,18 @@ HEADS = {
     "noise": "Noise variance",
     "pasp": "Posterior as prior",
 }
+
+QUICK = {
+    "boston": ("turbo", "ep", "anchored", "whole"),
+    "mnist": ("rho_fixed", "exact", "learned", "noise_0.1", "noise_1"),
+}
+"""A quick run's arms: nearly all of its time is compilation, so every kind runs on one of the data sets."""
+
+
+def quick() -> tuple[Curve, ...]:
+    """The arms of a quick run, with all units or half of them."""
+    return tuple(
+        replace(curve, data=tuple(data for data, names in QUICK.items() if curve.name in names), keeps=curve.keeps[:1])
+        for curves in PARTS.values()
+        for curve in curves
+    )

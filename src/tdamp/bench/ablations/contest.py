@@ -11,6 +11,8 @@ from ..figures.tidy import pick
 
 CLEAR = 1.0
 """Standard errors that tell a difference from none."""
+ROUNDING = 1e-5
+"""Losses are stored to six digits: a standard error below this share of the difference is none."""
 
 
 class Gap(NamedTuple):
@@ -26,7 +28,7 @@ class Gap(NamedTuple):
         """The difference in standard errors; NaN where the error is unknown."""
         if np.isinf(self.difference) or self.difference == 0:
             return self.difference
-        if self.se == 0:
+        if self.se <= ROUNDING * abs(self.difference):
             return float(np.sign(self.difference)) * np.inf
         return self.difference / self.se
 
@@ -51,8 +53,8 @@ def between(final: pd.DataFrame, data: str, keep: float, ours: str, theirs: str)
     if not len(seeds):
         return None
     a, b = (losses[seeds].to_numpy(float) for losses in both)
-    apart = np.where(a == b, 0.0, a - np.where(a == b, 0.0, b))  # two that diverged are equal
-    apart = np.where(a == b, 0.0, apart)
+    with np.errstate(invalid="ignore"):
+        apart = np.where(a == b, 0.0, a - b)  # two that diverged are equal
     known = len(apart) > 1 and np.isfinite(apart).all()
     se = float(apart.std(ddof=1) / np.sqrt(len(apart))) if known else np.nan
     return Gap(float(a.mean()), float(b.mean()), float(apart.mean()), se)

@@ -114,9 +114,9 @@ def _against(task: Task, gap: Gap) -> str:
 
 
 def _concluded(found: list[Finding], held: list[bool], claim: str) -> list[Finding]:
-    """The same findings; the claim's conclusion over the data sets stands before each sentence."""
-    word = verdict_word(held)
-    return [Finding(one.verdict, f"[{claim}: {word}] {one.sentence}") for one in found]
+    """The same findings; before each sentence the claim, and whether it holds over the data sets."""
+    claim, word = claim[0].upper() + claim[1:], verdict_word(held)
+    return [Finding(one.verdict, f"{claim}: {word}. {one.sentence}") for one in found]
 
 
 def _shown(task: Task, loss: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .. import ours
 from ..jobs import Job, Run, loss_of
 from ..progress import Tick
@@ -38,7 +40,8 @@ class Margins(Variant):
             if epoch not in (1, epochs):
                 return
             fitted = model.fitted
-            found = margin_fit.fit(margin_fit.mixture(fitted.network, fitted.state, problem.x, problem.y))
+            x = problem.x[:, np.asarray(fitted.inputs)]
+            found = margin_fit.fit(margin_fit.mixture(fitted.network, fitted.state, x, problem.y))
             for name, number in found.numbers.items():
                 extra[name].append(number)
             for name, curve in zip(CURVES, margin_fit.shown(found, SHOWN), strict=True):

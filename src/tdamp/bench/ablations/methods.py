@@ -1,4 +1,4 @@
-"""The arms as methods of the evaluation. None is tuned: the presets, and what an arm's configuration changes of them."""
+"""The arms as methods of the evaluation. None is tuned: the presets, and what a configuration changes of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Variant(Tdamp):
 
 
 class Looped(Variant):
-    """An arm with a line of its own in the loop; the configuration's `arm` is its name, first in the list: the usual."""
+    """An arm with a line of its own in the loop; the configuration's `arm` is its name."""
 
     arms: tuple[str, ...] = ()
 

@@ -37,7 +37,7 @@ def _with(state: State, beliefs: Beliefs) -> State:
 
 
 class Minibatches(Arm):
-    """`Alone`, or `Averaged`; the settings are to have pasp="paper", which is prior times message, and centre_rate 0."""
+    """`Alone` or `Averaged`. The settings must have pasp="paper", which is prior times message, and centre_rate 0."""
 
     def __init__(self, averaged: bool) -> None:
         self.averaged = averaged

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 
 from ..ablations import pictures
-from ..ablations.arms import PARTS
+from ..ablations.arms import PARTS, quick
 from ..ablations.findings import findings
 from . import draw, tidy
 from .evaluation import evaluate
-from .options import Options
+from .options import Options, WrongOption
 from .plan import Plan
 from .publish import publish
 
@@ -26,7 +28,9 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is: one picture of all, and one for each part."""
-    found = evaluate(PLAN, options, console)
+    found = evaluate(replace(PLAN, curves=quick()) if options.quick else PLAN, options, console)
+    if not found.cells:
+        raise WrongOption("None of the chosen methods is for the chosen data. Leave out --data or --methods.")
     runs = tidy.table(found.cells)
     points = tidy.summary(runs)
     folder = options.folder(PLAN.name)

@@ -26,7 +26,7 @@ PLAN = Plan(
         Curve("tdamp"),
         Curve("tdamp_paper"),
         Curve("amp"),
-        Curve("adam"),
+        Curve("adam", label="Adam"),
         Curve("early_stop"),
         Curve("group_lasso"),
         Curve("group_snip", keeps=(0.5,), label="group SNIP, half of the units"),  # with all it would be Adam

@@ -92,7 +92,7 @@ def figure(panels: Sequence[Panel], path: Path, styles: Mapping[str, Style] = ST
             for line in panel.lines:
                 handles.setdefault(line.label, _draw_line(axis, line, look[line.name], panel.x_ticks is not None))
             _dress(axis, panel)
-        columns = min(4, max(1, len(handles)))
+        columns = min(2 * len(panels), max(1, len(handles)))
         rows = -(-len(handles) // columns)
         drawing.legend(
             handles.values(), handles.keys(), loc="lower center", ncols=columns, frameon=False, handlelength=3.2

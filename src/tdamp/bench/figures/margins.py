@@ -85,9 +85,14 @@ def lines(densities: pd.DataFrame, epoch: int) -> list[draw.Line]:
 def show(console: Console, summary: pd.DataFrame) -> None:
     """The fits' numbers, mean and standard error."""
     epochs = summary["epoch"].unique()
-    cells = {(row.epoch, row.number): f"{row.mean:.4g} ± {row.sem:.1g}" for row in summary.itertuples(name="Row")}
+    cells = {(row.epoch, row.number): with_error(row.mean, row.sem, ".4g") for row in summary.itertuples(name="Row")}
     rows = [[name, *(cells[epoch, name] for epoch in epochs)] for name in NUMBERS]
     console.print(grid("Fit of the margins", ["", *(f"epoch {epoch}" for epoch in epochs)], rows))
+
+
+def with_error(mean: float, se: float, form: str) -> str:
+    """A mean with its standard error, where it is known."""
+    return f"{mean:{form}}" + (f" ± {se:.1g}" if np.isfinite(se) else "")
 
 
 def findings(summary: pd.DataFrame) -> list[Finding]:
@@ -102,8 +107,8 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
         found.append(
             Finding(
                 similar,
-                f"Epoch {epoch}: the shapes are {word}: {mean['tv']:.3f} ± {se['tv']:.1g} of the mass lies elsewhere, "
-                f"Kolmogorov distance {mean['ks']:.3f} ± {se['ks']:.1g}; the mixture is {skewed} "
+                f"Epoch {epoch}: the shapes are {word}: {with_error(mean['tv'], se['tv'], '.3f')} of the mass lies "
+                f"elsewhere, Kolmogorov distance {with_error(mean['ks'], se['ks'], '.3f')}; the mixture is {skewed} "
                 f"(skewness {mean['skew']:.2f}; the Gumbel's is -1.14).",
             )
         )
@@ -115,7 +120,7 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
                 agree,
                 f"Epoch {epoch}: the noise variances {word}: {mean['gumbel_noise']:.3g} by the Gumbel rule, "
                 f"{mean['direct_noise']:.3g} by the argmax over the mixture, "
-                f"ratio {mean['ratio']:.3f} ± {se['ratio']:.1g}.",
+                f"ratio {with_error(mean['ratio'], se['ratio'], '.3f')}.",
             )
         )
     return found

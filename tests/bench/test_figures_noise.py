@@ -1,0 +1,82 @@
+"""The figure of the noise rules: files, columns, and verdicts from numbers made by hand."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from tdamp.bench.figures import noise, tasks, tidy
+from tdamp.bench.figures.options import Options, WrongOption
+
+
+def table(**curves: list[list[float]]) -> pd.DataFrame:
+    """`tidy.table` of MNIST from a list of epochs for every seed."""
+    rows = [
+        ("mnist", name, 1.0, epoch, seed, value, 912)
+        for name, seeds in curves.items()
+        for seed, values in enumerate(seeds)
+        for epoch, value in enumerate(values, 1)
+    ]
+    return pd.DataFrame(rows, columns=tidy.COLUMNS)
+
+
+def test_findings_by_hand():
+    """identity: a factor of 2 in epoch 1 and of 1.1 at the end; errors 0.1 apart, with an error of 0.01."""
+    noises = table(em_epoch=[[20.0, 11.0]], numerical_epoch=[[10.0, 10.0]], fixed=[[100.0, 100.0]])
+    losses = table(em_epoch=[[9, 0.1], [9, 0.2]], numerical_epoch=[[9, 0.19], [9, 0.31]], fixed=[[9, 0.5], [9, 0.6]])
+    found = {one.verdict.claim: one for one in noise.findings(losses, noises)}
+    alike = found["once an epoch: largest factor between the noise variances of an epoch"]
+    assert alike.verdict.value == pytest.approx(2.0) and not alike.verdict.met
+    assert "ends at 1.1 " in alike.sentence and "epoch 1" in alike.sentence
+    error = found["once an epoch: test error, Gumbel rule - numerical, in standard errors"]
+    assert (
+        error.verdict.value == pytest.approx(-10.0) and error.verdict.met and "-10.00 ± 1.00 points" in error.sentence
+    )
+    assert len(found) == 4 and all(one.verdict.met for claim, one in found.items() if "fixed" in claim)
+
+
+def test_a_worse_rule_is_said_to_be_worse():
+    """identity: losses the other way round."""
+    losses = table(em_minibatch=[[0.5], [0.61]], fixed=[[0.1], [0.2]])
+    (one,) = noise.findings(losses, losses.iloc[:0])
+    assert not one.verdict.met and "worse than it" in one.sentence
+
+
+def test_all_rules_start_from_the_same_noise():
+    """enumeration: both rules at both times, and the fixed noise."""
+    configs = [curve.config for curve in noise.PLAN.curves]
+    assert {config["noise_init"] for config in configs} == {100.0} and len(configs) == 5
+    assert {(c["noise_update"], c["noise_every"]) for c in configs} == {
+        ("em", "epoch"), ("em", "minibatch"), ("numerical", "epoch"), ("numerical", "minibatch"), ("fixed", "epoch"),
+    }  # fmt: skip
+    assert set(noise.STYLES) == {curve.name for curve in noise.PLAN.curves}
+    assert {curve.name for curve in noise.PLAN.curves[noise.QUICK]} == {"em_minibatch", "numerical_minibatch", "fixed"}
+
+
+def test_a_quick_run_leaves_its_files(tmp_path, monkeypatch, blobs):
+    """enumeration: files and columns; the fixed noise stays at its first value while the others fall."""
+    real = tasks.mnist
+
+    def mnist(quick=False):
+        small = {"widths": (12, 6, 3), "batch": 20, "make": lambda role, seed: blobs}
+        return tasks.Task(**{**vars(real(quick)), **small, "_made": {}})
+
+    monkeypatch.setattr(tasks, "mnist", mnist)
+    console = Console(file=io.StringIO(), width=300)
+    noise.run(Options(2, True, tmp_path), console)
+    folder = tmp_path / "noise"
+    wanted = {"noise.csv", "noise.json", "noise.png", "noise.svg", "runs.jsonl"}
+    assert {path.name for path in folder.iterdir()} == wanted
+    points = pd.read_csv(folder / "noise.csv")
+    assert list(points.columns) == [*tidy.POINT, "mean", "se", "n", "units", "noise_var", "noise_var_se"]
+    assert set(tidy.pick(points, method="fixed")["noise_var"]) == {100.0} and set(points["n"]) == {2}
+    for name in ("em_minibatch", "numerical_minibatch"):
+        fallen = tidy.pick(points, method=name)["noise_var"]
+        assert fallen.is_monotonic_decreasing and fallen.iloc[0] < 100
+    report = json.loads((folder / "noise.json").read_text(), parse_constant=pytest.fail)
+    assert len(report["verdicts"]) == 4
+    assert all(one["sentence"] in console.file.getvalue() for one in report["verdicts"])
+    with pytest.raises(WrongOption, match="MNIST"):
+        noise.run(Options(1, True, tmp_path / "other", ("boston",)), console)
