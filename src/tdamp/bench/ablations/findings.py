@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,9 @@ from .contest import CLEAR, Gap, between, last_epoch, verdict_word
 
 NEAR = 0.05
 """A rule controls the number of units if it ends within this share of the target."""
+
+RULES = {"rho_paper": ("rho", "tdamp_paper"), "exact": ("rho", "tdamp")}
+"""The rules that are claimed to reach the target, and whose they are."""
 
 Tasks = dict[str, Task]
 Claim = Callable[[pd.DataFrame, Tasks], list[Finding]]
@@ -35,15 +39,17 @@ def turbo(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
     for theirs, label in (("ep", "after each minibatch"), ("ep_epoch", "once an epoch")):
         for keep in (1.0, 0.5):
             claim = f"turbo is better than EP {label}, keep {keep:g}"
-            found += _better(final, tasks, keep, "turbo", theirs, claim)
+            found += _better(final, tasks, keep, "turbo", theirs, claim, "turbo")
     return found
 
 
 def pasp(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
     """The posterior as prior is needed; anchored it is better than as printed."""
-    found = _better(final, tasks, 1.0, "anchored", "printed", "anchored PasP is better than PasP as printed")
-    for theirs, label in (("whole", "one batch of all rows"), ("averaged", "averaged minibatches")):
-        found += _better(final, tasks, 1.0, "printed", theirs, f"PasP as printed is better than {label} without it")
+    found = _better(final, tasks, 1.0, "anchored", "printed", "anchored PasP is better than PasP as printed", "")
+    for ours, name, variant in (("anchored", "anchored PasP", "tdamp"), ("printed", "PasP as printed", "tdamp_paper")):
+        for theirs, label in (("whole", "one batch of all rows"), ("averaged", "averaged minibatches")):
+            claim = f"{name} is better than {label} without it"
+            found += _better(final, tasks, 1.0, ours, theirs, claim, "pasp", variant)
     return found
 
 
@@ -63,7 +69,9 @@ def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
         if said:
             verdict = Verdict(f"{curve.label}: units left, worst distance from the target", worst, "<=", NEAR)
             word = "controls" if verdict.met else "does not control"
-            found.append(Finding(verdict, f"{curve.label} {word} the number of units: {'; '.join(said)}."))
+            claim, variant = RULES.get(curve.name, ("", "tdamp"))
+            sentence = f"{curve.label} {word} the number of units: {'; '.join(said)}."
+            found.append(Finding(verdict, sentence, claim, variant))
     return found
 
 
@@ -88,19 +96,29 @@ def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
                 verdict,
                 f"{task.title}: learned noise ({_shown(task, gap.ours)}) is {gap.word} the best fixed one, {best:g} "
                 f"({_shown(task, gap.theirs)}, {gap.in_se:+.1f} s.e.), and better than {', '.join(beaten) or 'none'}.",
+                "noise-learned",
             )
         )
     return _concluded(found, held, "learned noise is no worse than the best fixed one")
 
 
-def _better(final: pd.DataFrame, tasks: Tasks, keep: float, ours: str, theirs: str, claim: str) -> list[Finding]:
+def _better(
+    final: pd.DataFrame,
+    tasks: Tasks,
+    keep: float,
+    ours: str,
+    theirs: str,
+    claim: str,
+    about: str,
+    variant: str = "tdamp",
+) -> list[Finding]:
     found, held = [], []
     for data, task in tasks.items():
         gap = between(final, data, keep, ours, theirs)
         if gap is not None:
             verdict = Verdict(f"{task.title}: {claim}, difference in standard errors", gap.in_se, "<", -CLEAR)
             held.append(verdict.met)
-            found.append(Finding(verdict, f"{task.title}: {_against(task, gap)}."))
+            found.append(Finding(verdict, f"{task.title}: {_against(task, gap)}.", about, variant))
     return _concluded(found, held, claim)
 
 
@@ -116,7 +134,7 @@ def _against(task: Task, gap: Gap) -> str:
 def _concluded(found: list[Finding], held: list[bool], claim: str) -> list[Finding]:
     """The same findings; before each sentence the claim, and whether it holds over the data sets."""
     claim, word = claim[0].upper() + claim[1:], verdict_word(held)
-    return [Finding(one.verdict, f"{claim}: {word}. {one.sentence}") for one in found]
+    return [replace(one, sentence=f"{claim}: {word}. {one.sentence}") for one in found]
 
 
 def _shown(task: Task, loss: float) -> str:

@@ -110,6 +110,7 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
                 f"Epoch {epoch}: the shapes are {word}: {with_error(mean['tv'], se['tv'], '.3f')} of the mass lies "
                 f"elsewhere, Kolmogorov distance {with_error(mean['ks'], se['ks'], '.3f')}; the mixture is {skewed} "
                 f"(skewness {mean['skew']:.2f}; the Gumbel's is -1.14).",
+                "gumbel",
             )
         )
         factor = max(mean["ratio"], 1 / mean["ratio"])
@@ -121,6 +122,7 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
                 f"Epoch {epoch}: the noise variances {word}: {mean['gumbel_noise']:.3g} by the Gumbel rule, "
                 f"{mean['direct_noise']:.3g} by the argmax over the mixture, "
                 f"ratio {with_error(mean['ratio'], se['ratio'], '.3f')}.",
+                "noise-rule",
             )
         )
     return found

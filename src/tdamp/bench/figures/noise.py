@@ -82,12 +82,14 @@ def findings(losses: pd.DataFrame, noises: pd.DataFrame) -> list[Finding]:
     found = []
     for when, label in WHEN.items():
         ours, theirs = f"em_{when}", f"numerical_{when}"
-        found += _alike(noises, ours, theirs, label)
-        found += _error(losses, ours, theirs, f"{label}: test error, Gumbel rule - numerical, in standard errors", 2.0)
+        like = f"{label}: test error, Gumbel rule - numerical, in standard errors"
+        here = _alike(noises, ours, theirs, label) + _error(losses, ours, theirs, like, 2.0, "noise-rule")
         for name in (ours, theirs):
             rule = "Gumbel rule" if name == ours else "numerical argmax"
             claim = f"{label}: test error, {rule} - fixed noise, in standard errors"
-            found += _error(losses, name, "fixed", claim, -1.0)
+            here += _error(losses, name, "fixed", claim, -1.0, "noise-learned")
+        variant = "tdamp_paper" if when == "epoch" else "tdamp"  # the paper updates it once an epoch
+        found += [replace(finding, variant=variant) for finding in here]
     return found
 
 
@@ -105,10 +107,10 @@ def _alike(noises: pd.DataFrame, ours: str, theirs: str, label: str) -> list[Fin
         f"({means[0].iloc[-1]:.3g} against {means[1].iloc[-1]:.3g}); they are furthest apart in epoch {worst}, "
         f"by a factor of {factor.max():.3g}."
     )
-    return [Finding(verdict, sentence)]
+    return [Finding(verdict, sentence, "noise-rule")]
 
 
-def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: float) -> list[Finding]:
+def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: float, about: str) -> list[Finding]:
     """Final error of one rule against another's, seed by seed."""
     gap = between(last_epoch(losses), "mnist", 1.0, ours, theirs)
     if gap is None:
@@ -118,4 +120,4 @@ def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: floa
         f"{claim}: {gap.in_se:+.1f} ({100 * gap.ours:.2f} % against {100 * gap.theirs:.2f} %, "
         f"difference {100 * gap.difference:+.2f}{error} points): {gap.word} it."
     )
-    return [Finding(Verdict(claim, gap.in_se, "<=", limit), sentence)]
+    return [Finding(Verdict(claim, gap.in_se, "<=", limit), sentence, about)]
