@@ -319,3 +319,10 @@ def test_the_evidence_that_remains():
     found = projection.project(layer)
     gained = group_spike_slab.evidence(found.weight, layer.base_var)
     np.testing.assert_allclose(active_logit(found, "group", None), layer.offset + gained, rtol=1e-5)
+
+
+def test_presets_with_fewer_units(blobs, lines):
+    """identity: Boston's memory is its data weight while units go; MNIST's settings adapt; nothing else changes."""
+    boston, mnist = (methods.preset(Job(p, 0, 0.5, {}), 20, 9) for p in (lines[0], blobs))
+    assert boston.memory == boston.data_weight == 10.0 and not boston.adapts and mnist.adapts
+    assert methods.preset(Job(lines[0], 0, 1.0, {}), 20, 9).memory is None

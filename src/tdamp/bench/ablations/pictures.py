@@ -87,8 +87,9 @@ def overview(points: pd.DataFrame, tasks: Tasks, path: Path) -> None:
             axis.set_xscale("log")
             axis.set_title(task.title, loc="left", fontweight="bold")
             axis.set_xlabel(_loss(task))
-            axis.xaxis.set_major_formatter(need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}"))
-            axis.xaxis.set_minor_formatter(need("matplotlib.ticker", "bench").NullFormatter())
+            ticker = need("matplotlib.ticker", "bench")
+            axis.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+            axis.xaxis.set_minor_formatter(ticker.FuncFormatter(_some_minor))
             axis.grid(True, which="both", axis="x", alpha=0.2)
         axes[0][0].set_yticks(places, [row[3] for row in rows])
         axes[0][0].invert_yaxis()
@@ -115,3 +116,8 @@ def _places(rows: list[tuple[str, str, float, str]]) -> list[float]:
     """Heights, with a gap between parts."""
     parts = list(dict.fromkeys(row[0] for row in rows))
     return [i + 1.0 * parts.index(row[0]) for i, row in enumerate(rows)]
+
+
+def _some_minor(value: float, _: object) -> str:
+    """Minor ticks that begin with 2 or 5 are written out."""
+    return f"{value:g}" if f"{value:.0e}"[0] in "25" else ""
