@@ -68,15 +68,15 @@ def _word(found: list[dict[str, Any]]) -> str:
     return f"**{word}** ({met} of {len(found)} checks)"
 
 
-def sentences(*names: str) -> Callable[[], str]:
-    """What was found, in words."""
+def picture(name: str, title: str) -> Callable[[], str]:
+    """The figure, and what was found in words."""
 
     def block() -> str:
-        lines = []
-        for name in names:
-            for finding in figure(name).get("verdicts", []):
-                lines.append(f"- {'✓' if finding['met'] else '✗'} {finding['sentence']}")
-        return "\n".join(lines) or "Not made yet."
+        made = figure(name)
+        if not made:
+            return "Not made yet."
+        lines = [f"- {'✓' if one['met'] else '✗'} {one['sentence']}" for one in made["verdicts"]]
+        return "\n".join([f"![{title}](figures/{name}/{name}.png)", "", *lines]).strip()
 
     return block
 
@@ -139,13 +139,15 @@ def time() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "claims": claims,
-    "curves": sentences("curves"),
-    "sparsity": sentences("sparsity"),
+    "curves": picture("curves", "Test loss by epoch on Boston and MNIST"),
+    "sparsity": picture("sparsity", "Final test loss against the share of units kept"),
     "sparsity-boston": sparsity("boston"),
     "sparsity-mnist": sparsity("mnist"),
-    "margins": sentences("margins"),
-    "noise": sentences("noise"),
-    "ablations": sentences("ablations"),
+    "margins": picture("margins", "Margins and their Gumbel fit"),
+    "noise": picture("noise", "Noise variance and test error by epoch"),
+    "ablations": picture("ablations", "What each part contributes"),
+    "federated-curves": picture("federated-curves", "Federated learning: test loss by round"),
+    "federated-sparsity": picture("federated-sparsity", "Federated learning: final loss by share of units"),
     "time": time,
 }
 
