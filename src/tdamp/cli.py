@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .commands import bench, data, demo, export, fit, inspect, predict, report, reproduce
 from .commands.arguments import Parser
-from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, code_of, message_of
+from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, code_of, heard_interrupts, message_of
 from .commands.speech import heard_warnings, tell
 
 COMMANDS = (fit, predict, report, inspect, export, data, demo, reproduce, bench)
@@ -32,7 +32,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
     try:
-        with heard_warnings():
+        with heard_warnings(), heard_interrupts():
             chosen = parser().parse_args(arguments)
             chosen.command(chosen)
         sys.stdout.flush()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -152,3 +154,17 @@ def test_json_of_odd_values() -> None:
     """enumeration: NumPy's types become plain ones, and what is not finite null."""
     odd = {"a": np.float32(0.5), "b": np.array([1, 2]), "c": (float("nan"), float("inf")), 3: np.bool_(True)}
     assert speech.plain(odd) == {"a": 0.5, "b": [1, 2], "c": [None, None], "3": True}
+
+
+def test_an_interrupt_that_python_ignores_comes_again() -> None:
+    """identity: Ctrl-C inside a finaliser is lost to Python; the wait below would last half a minute."""
+
+    class Finaliser:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    before = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt), ends.heard_interrupts():
+        Finaliser()
+        time.sleep(30)
+    assert sys.unraisablehook is before

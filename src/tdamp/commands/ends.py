@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 FINE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 """130 and 141 are what a shell shows for a command that Ctrl-C or a closed pipe has ended."""
+
+AGAIN = 0.02
+"""Seconds: by then the garbage collection is over."""
 
 
 class Stop(Exception):
@@ -35,3 +44,21 @@ def message_of(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}. Check the path, its permissions and the space left."
     return str(error)
+
+
+@contextmanager
+def heard_interrupts() -> Iterator[None]:
+    """Ctrl-C that falls into a garbage collection, whose errors Python ignores, comes again a moment later."""
+    usual = sys.unraisablehook
+
+    def hook(ignored: sys.UnraisableHookArgs) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN, _thread.interrupt_main).start()
+        else:
+            usual(ignored)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual

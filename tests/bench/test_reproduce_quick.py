@@ -1,0 +1,41 @@
+"""The quick run of every figure, with the real methods and data."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tdamp import cli
+from tdamp.bench.figures.registry import FIGURES
+
+pytest.importorskip("optax")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """One folder, so that the second figure takes over the runs of the first."""
+    return tmp_path_factory.mktemp("results")
+
+
+LINES = {
+    "curves": {"tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip"},
+    "sparsity": {"tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude"},
+    "noise": {"em_minibatch", "numerical_minibatch", "fixed"},
+    "ablations": {"turbo", "ep", "anchored", "whole", "rho_fixed", "exact", "learned", "noise_1"},
+    "federated-curves": {"fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
+    "federated-sparsity": {"fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
+}
+"""Methods that a figure shows at least."""
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_quick_figure(results, figure):
+    """enumeration: every line of the figure has two seeds, and all files are written."""
+    assert cli.main(["reproduce", figure, "--quick", "--out", str(results)]) == 0
+    found = pd.read_csv(results / figure / f"{figure}.csv")
+    if figure in LINES:
+        assert set(found["method"]) >= LINES[figure] and set(found["n"]) == {2} and (found["mean"] > 0).all()
+    report = json.loads((results / figure / f"{figure}.json").read_text())
+    assert report["quick"] and bool(report["verdicts"]) != figure.startswith("federated")
+    assert (results / figure / f"{figure}.png").stat().st_size > 10_000
+    assert (results / figure / f"{figure}.svg").exists()
