@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from .options import Options, WrongOption
+from .options import Options
 
 
 @dataclass(frozen=True)
@@ -22,21 +22,7 @@ class Figure:
 
     def load(self) -> Any:
         """The module."""
-        name = f"{__package__}.{self.module}"
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            if error.name != name:
-                raise
-            raise WrongOption(f"The figure {self.module!r} is not part of this version. Choose another.") from error
-
-    @property
-    def title(self) -> str:
-        """What it shows."""
-        try:
-            return self.load().TITLE
-        except WrongOption:
-            return "(not part of this version)"
+        return importlib.import_module(f"{__package__}.{self.module}")
 
 
 FIGURES = {
@@ -62,5 +48,5 @@ def show(out: Path, console: Console) -> None:
     )
     for name, figure in FIGURES.items():
         there = "yes" if (out / name / f"{name}.json").exists() else "begun" if (out / name).exists() else "no"
-        table.add_row(name, figure.title, figure.paper, there)
+        table.add_row(name, figure.load().TITLE, figure.paper, there)
     console.print(table)
