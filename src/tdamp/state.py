@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ from .turbo import Layer
 
 ROUNDING = 1e-20
 """A variance below this share of the squared mean is rounding: the column is constant."""
+
+SUREST = 1e-6
+"""No unit in question is surer than by this to be needed: evidence could never move it."""
 
 
 class State(NamedTuple):
@@ -96,6 +100,11 @@ def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
         group_spike_slab.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
         for l, layer in enumerate(layers)
     ]
+
+
+def prior_logit(prob: float) -> float:
+    """Log-odds of a prior probability, at most those of 1 - SUREST."""
+    return math.log(prob) - math.log(max(1 - prob, SUREST))
 
 
 def question(state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool) -> State:

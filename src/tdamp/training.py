@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import exp, isfinite
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +21,7 @@ from .network import Network
 from .outcome import Outcome
 from .programs import Program
 from .settings import Settings, check_network
-from .state import State, evidence, init, is_finite, question, remove
+from .state import State, evidence, init, is_finite, prior_logit, question, remove
 
 _SUMS = NoiseStats(0, 0), Info(Clips(0, 0, 0, 0, 0), 0, 0)  # type: ignore[arg-type]  # only their structure matters
 _e_step = Program(e_step, like=lambda plan, knobs, group_of, state, *data: (state, *_SUMS))
@@ -174,7 +174,7 @@ class _Run:
         for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(rng)):
             order, present = shuffle(rng, len(x), n_here, plan.batch_size)
             count = min(SEGMENTS, len(order)) if self.settings.prunes else 1
-            for j, (some, there) in enumerate(_segments(order, present, count)):
+            for j, (some, there) in enumerate(segments(order, present, count)):
                 self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, x, y, weight, some, there)
                 parts.append(sums)
                 if self.settings.prunes and self.settings.pruning == "exact":
@@ -221,8 +221,8 @@ class _Run:
 
     def _question(self, from_here: bool) -> None:
         prob = self.settings.init_active_prob
-        prior_logit = 0.0 if self.settings.prior == "burst" else log(prob) - log(max(1 - prob, 1e-6))
-        self.state = question(self.state, prior_logit, self._group_of, from_here)
+        start = 0.0 if self.settings.prior == "burst" else prior_logit(prob)
+        self.state = question(self.state, start, self._group_of, from_here)
 
     @property
     def _group_of(self) -> np.ndarray | None:
@@ -266,7 +266,7 @@ class _Run:
         return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome, epoch)
 
 
-def _segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """An epoch's minibatches in `count` parts of one length; the last is filled up with places that hold no row."""
     length = -(-len(order) // count)
     fill = ((0, count * length - len(order)), (0, 0))

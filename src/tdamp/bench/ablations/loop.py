@@ -23,8 +23,8 @@ from ...network import Network
 from ...outcome import Outcome
 from ...predict import mean_network
 from ...settings import Settings
-from ...state import State, evidence, init, is_finite, question, remove
-from ...training import SEGMENTS, active_units
+from ...state import State, evidence, init, is_finite, prior_logit, question, remove
+from ...training import SEGMENTS, active_units, segments
 from ..jobs import Job, Run, loss_of
 
 
@@ -98,15 +98,16 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
         x, y, weight, n_rows = next(feed.chunks(rng))
         state = arm.begin(state)
         sums = []
-        segments = _segments(*shuffle(rng, len(x), n_rows, s.batch_size), s.prunes)
-        for part, (order, present) in enumerate(segments, start=1):
+        batches = shuffle(rng, len(x), n_rows, s.batch_size)
+        parts = min(SEGMENTS, len(batches[0])) if s.prunes else 1
+        for part, (order, present) in enumerate(segments(*batches, parts), start=1):
             state, stats = arm.e_step(plan, knobs, state, x, y, weight, order, present)
             sums.append(stats)
-            state = _prune(s, network, state, epoch + part / len(segments))
+            state = _prune(s, network, state, epoch + part / parts)
         total = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(sums))
         state, _ = _m_step(plan, None, state, total)
         if s.prior != "gaussian" and s.pruning == "exact" and epoch + 1 == s.warm_up:
-            state = question(state, logit(s.init_active_prob), None, from_here=False)
+            state = question(state, prior_logit(s.init_active_prob), None, from_here=False)
         state = arm.end(state)
         if not is_finite(state):
             note = str(Outcome.DIVERGED)
@@ -114,11 +115,6 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
         loss[epoch] = loss_of(np.asarray(_point(network, state.layers, problem.x_test)), problem)
         noise[epoch], units = float(state.noise_var.mean()), arm.n_units(state)
     return Run(loss, units, {"noise_var": noise}, note)
-
-
-def logit(prob: float) -> float:
-    """Log-odds of a probability, held below those of 1 - 1e-6."""
-    return math.log(prob) - math.log(max(1 - prob, 1e-6))
 
 
 def _prune(settings: Settings, network: Network, state: State, epochs_done: float) -> State:
@@ -130,10 +126,3 @@ def _prune(settings: Settings, network: Network, state: State, epochs_done: floa
     masks = prune.exact(settings, network, active, evidence(state, None), None, share)
     changed = any((old != new).any() for old, new in zip(active, masks, strict=True))
     return remove(state, masks) if changed else state
-
-
-def _segments(order: np.ndarray, present: np.ndarray, prunes: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-    """An epoch's minibatches in parts of one length, after each of which units may go; one part if none go."""
-    count = min(SEGMENTS, len(order)) if prunes else 1
-    fill = ((0, -len(order) % count), (0, 0))
-    return list(zip(*(np.split(np.pad(places, fill), count) for places in (order, present)), strict=True))

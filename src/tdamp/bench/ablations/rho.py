@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...state import State, question
+from ...state import State, prior_logit, question
 from ...training import active_units
-from .loop import Arm, logit
+from .loop import Arm
 
 ON = 0.5
 """A unit counts as left if it is more likely on than off."""
@@ -21,7 +21,7 @@ class PlainEM(Arm):
     """rho starts at the target and follows the posterior from then on."""
 
     def __init__(self, target: float) -> None:
-        self.prior_logit = logit(target)
+        self.prior_logit = prior_logit(target)
 
     def start(self, state: State) -> State:
         """Only evidence to come counts: the random start is none."""

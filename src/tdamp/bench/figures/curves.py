@@ -8,7 +8,7 @@ import pandas as pd
 from rich.console import Console
 
 from ..record import Verdict
-from . import draw, tidy
+from . import draw, panels, tidy
 from .evaluation import evaluate
 from .methods import NAMES, OURS
 from .options import Options
@@ -34,24 +34,13 @@ PLAN = Plan(
 )
 SPEED_UP = 0.5
 """Share of Adam's epochs within which tdamp is to reach Adam's best."""
-Y_TOP = {"boston": 2.0, "mnist": 100.0}
 
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
     found = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(found.cells))
-    panels = [
-        draw.Panel(
-            task.title,
-            "epoch",
-            f"{task.loss} (%)" if task.percent else task.loss,
-            draw.lines(tidy.pick(points, data=data), "epoch", found.labels, 100.0 if task.percent else 1.0),
-            y_top=Y_TOP[data],
-        )
-        for data, task in found.tasks.items()
-    ]
-    draw.figure(panels, options.folder(PLAN.name) / PLAN.name)
+    draw.figure(panels.by_epoch(found, points), options.folder(PLAN.name) / PLAN.name)
     publish(found, points, findings(points, found.tasks), console)
 
 

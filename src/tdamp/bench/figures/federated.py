@@ -14,7 +14,6 @@ LOCAL_EPOCHS = 10
 """Both as in the paper."""
 ROUNDS = {"boston": 40, "mnist": 20}
 """400 steps of a Boston client, as many as in the centralised figures; 12,000 of an MNIST client, there 18,000."""
-Y_TOP = {"boston": 2.0, "mnist": 100.0}
 LOOK = {
     "fedavg_adam": STYLES["adam"],
     "fedprox": STYLES["early_stop"],

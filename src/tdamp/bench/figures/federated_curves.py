@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from . import draw, tidy
+from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, ROUNDS, Y_TOP, about, say_what_is_missing
+from .federated import LOOK, ROUNDS, about, say_what_is_missing
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -34,16 +34,6 @@ def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw everything there is."""
     found = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(found.cells))
-    panels = [
-        draw.Panel(
-            task.title,
-            "round",
-            f"{task.loss} (%)" if task.percent else task.loss,
-            draw.lines(tidy.pick(points, data=data), "epoch", found.labels, 100.0 if task.percent else 1.0),
-            y_top=Y_TOP[data],
-        )
-        for data, task in found.tasks.items()
-    ]
-    draw.figure(panels, options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
+    draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
     say_what_is_missing(found, console)
     publish(found, points, [], console, about(found))

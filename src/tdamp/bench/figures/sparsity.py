@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from . import draw, tidy
+from . import draw, panels, tidy
 from .evaluation import evaluate
 from .methods import OURS
 from .options import Options
@@ -21,26 +21,13 @@ PLAN = Plan(
     siblings=("curves",),
     curves=tuple(Curve(method, keeps=KEEPS) for method in METHODS),
 )
-Y_TOP = {"boston": 2.0, "mnist": 100.0}
 
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
     found = evaluate(PLAN, options, console)
     points = tidy.final(tidy.summary(tidy.table(found.cells)))
-    panels = [
-        draw.Panel(
-            task.title,
-            "share of units kept",
-            f"{task.loss} (%)" if task.percent else task.loss,
-            draw.lines(tidy.pick(points, data=data), "keep", found.labels, 100.0 if task.percent else 1.0),
-            log_x=True,
-            x_ticks=sorted(tidy.pick(points, data=data)["keep"].unique()),
-            y_top=Y_TOP[data],
-        )
-        for data, task in found.tasks.items()
-    ]
-    draw.figure(panels, options.folder(PLAN.name) / PLAN.name)
+    draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name)
     contests = {variant: against_each(points, variant) for variant in OURS}
     show(console, contests["tdamp"], found.labels)
     judged = [one for variant, each in contests.items() for one in findings(each, found.labels, variant)]
