@@ -135,4 +135,4 @@ def test_at_most_five_seeds_and_only_mnist(tmp_path, tiny):
 @pytest.mark.parametrize("name", ["margins", "noise", "ablations"])
 def test_titles_fit_the_list(name):
     """enumeration: the registry's table has room for 33 characters."""
-    assert 0 < len(registry.FIGURES[name].title) <= 33
+    assert 0 < len(registry.FIGURES[name].load().TITLE) <= 33
