@@ -21,9 +21,13 @@ MNIST_RAMPS = 8, 12, 16, 20, 25, 30
 MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
 MNIST_SHORT_PACES = (0.5, 1, 3), (0.3, 1, 3), (0.2, 1, 3), (0.5, 1, 6), (1, 2, 6), (0.3, 1, 6)
 """memory, data_weight while units go and a while after; and both at the end."""
+MNIST_TINY = (0.2, 0.3), (0.2, 1.0), (0.2, 0.1), (0.3, 0.3), (0.15, 0.3), (0.3, 1.0)
+"""memory while units go, noise variance: a tenth of the units or fewer."""
+TINY_LATER = 3.0
 PRUNE_END = 0.6
 HOLD = 0.73
-"""Shares of the epochs: when the last unit goes, and when memory and data weight begin to grow."""
+TINY_PRUNE_END = 0.7
+"""Shares of the epochs: when the last unit goes, and when memory and data weight begin to grow (tiny ones: at once)."""
 
 
 def grid(data: str, keep: float) -> tuple[Config, ...]:
@@ -36,6 +40,8 @@ def grid(data: str, keep: float) -> tuple[Config, ...]:
         return (*plain, *learned)
     if keep == 1:
         return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)
+    if keep <= 0.1:
+        return tuple({"preset": data, "memory": m, "noise": n} for m, n in MNIST_TINY)
     paces = MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES
     return tuple({"preset": data, "memory": m, "data_weight": d, "later": l} for m, d, l in paces)
 
@@ -51,16 +57,37 @@ def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
     )
     if "ramp" in config:
         return replace(base, data_weight=tuple(float(k) for k in range(1, int(config["ramp"]) + 1)))
+    if "noise" in config:
+        return tiny(base, float(config["memory"]), float(config["noise"]))
     memory, data_weight = float(config["memory"]), float(config["data_weight"])
     if "later" not in config:
         return replace(base, memory=memory, data_weight=data_weight, learn_base_var=bool(config.get("learn_base_var")))
     later = float(config["later"])
-    return replace(base, memory=_grow(memory, later, epochs), data_weight=_grow(data_weight, later, epochs))
+    return replace(
+        base, memory=_grow(memory, later, HOLD, epochs), data_weight=_grow(data_weight, later, HOLD, epochs)
+    )
 
 
-def _grow(early: float, late: float, epochs: int) -> tuple[float, ...]:
-    """Constant at first, then in even steps to `late`."""
-    hold = round(HOLD * epochs)
+def tiny(base: Settings, memory: float, noise: float) -> Settings:
+    """For networks that are much too small: a short memory while units go.
+
+    What such a memory leaves open explains every error, so a learned noise would vanish, and the posterior then runs
+    after single rows. It is held; the base variances, which are learned, tell the scale of the outputs against it.
+    """
+    return replace(
+        base,
+        prune_end=TINY_PRUNE_END,
+        memory=_grow(memory, TINY_LATER, TINY_PRUNE_END, base.max_epochs),
+        data_weight=1.0,
+        learn_base_var=True,
+        noise_update="fixed",
+        noise_init=noise,
+    )
+
+
+def _grow(early: float, late: float, share: float, epochs: int) -> tuple[float, ...]:
+    """Constant for a share of the epochs, then in even steps to `late`."""
+    hold = round(share * epochs)
     rest = epochs - hold
     return (early,) * hold + tuple(early + (late - early) * step / rest for step in range(1, rest + 1))
 

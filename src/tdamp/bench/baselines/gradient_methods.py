@@ -16,16 +16,16 @@ from .masked_adam import Fleet, pruned, test_loss
 from .start import Params
 from .unit_masks import best_of_those_left, best_units, count
 
-RATES = {"mnist": (3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3), "boston": (3e-3, 5e-3, 1e-2, 2e-2, 3e-2, 5e-2)}
+RATES = {"mnist": (5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2), "boston": (3e-3, 5e-3, 1e-2, 2e-2, 3e-2, 5e-2)}
 MIDDLE_RATES = {"mnist": (1e-3, 2e-3, 3e-3), "boston": (1e-2, 2e-2, 3e-2)}
 PENALISED = {
-    "mnist": ((1e-3, 3e-6), (1e-3, 1e-5), (1e-3, 3e-5), (3e-3, 1e-4), (1e-3, 3e-4), (1e-3, 1e-3)),
+    "mnist": ((1e-3, 3e-6), (1e-3, 1e-5), (3e-3, 1e-4), (1e-3, 3e-4), (1e-3, 1e-3), (1e-3, 3e-3)),
     "boston": ((1e-2, 1e-3), (1e-2, 3e-3), (1e-2, 1e-2), (1e-2, 3e-2), (1e-2, 1e-1), (2e-2, 1e-3)),
 }
 GRADUAL = {
     "mnist": (
-        (1e-3, 0.0, "sum"), (1e-3, 1e-4, "sum"), (3e-3, 1e-5, "sum"), (3e-3, 1e-4, "sum"), (3e-3, 1e-5, "mean"),
-        (3e-3, 1e-4, "mean"),
+        (1e-3, 0.0, "sum"), (3e-3, 0.0, "sum"), (3e-3, 1e-5, "sum"), (5e-3, 1e-5, "sum"), (1e-3, 1e-5, "mean"),
+        (3e-3, 1e-5, "mean"),
     ),
     "boston": (
         (1e-2, 1e-4, "sum"), (1e-2, 1e-3, "sum"), (1e-2, 3e-3, "sum"), (1e-2, 1e-3, "mean"), (2e-2, 1e-4, "sum"),
