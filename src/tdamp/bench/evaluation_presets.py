@@ -13,9 +13,10 @@ from .jobs import Config
 from .presets import BOSTON, MNIST
 
 PRESETS = {"mnist": MNIST, "boston": BOSTON}
-BOSTON_PACES = (1, 10), (2, 10), (5, 10), (10, 10)
-BOSTON_LEARNED = (2, 10), (10, 10)
-"""memory, data_weight; with the base prior's variances as they are, and learned."""
+BOSTON_LEARNED = (1, 10, 0), (2, 10, 1), (10, 10, 1)
+"""memory, data_weight, whether base variances are learned; the noise is."""
+BOSTON_HELD = (5, 30, 0.1), (10, 20, 0.1), (10, 30, 0.1)
+"""memory, data_weight, noise variance; base variances are learned."""
 MNIST_RAMPS = 8, 12, 16, 20, 25, 30
 """Where the data weight, one more each epoch, stops."""
 MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
@@ -33,11 +34,14 @@ TINY_PRUNE_END = 0.7
 def grid(data: str, keep: float) -> tuple[Config, ...]:
     """Six configurations: how long the posterior remembers and how often the data count, early and late."""
     if data == "boston":
-        plain: list[Config] = [{"preset": data, "memory": m, "data_weight": d} for m, d in BOSTON_PACES]
         learned: list[Config] = [
-            {"preset": data, "memory": m, "data_weight": d, "learn_base_var": 1} for m, d in BOSTON_LEARNED
+            {"preset": data, "memory": m, "data_weight": d, **({"learn_base_var": 1} if learn else {})}
+            for m, d, learn in BOSTON_LEARNED
         ]
-        return (*plain, *learned)
+        held: list[Config] = [
+            {"preset": data, "memory": m, "data_weight": d, "learn_base_var": 1, "noise": n} for m, d, n in BOSTON_HELD
+        ]
+        return (*learned, *held)
     if keep == 1:
         return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)
     if keep <= 0.1:
@@ -58,21 +62,22 @@ def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
     if "ramp" in config:
         return replace(base, data_weight=tuple(float(k) for k in range(1, int(config["ramp"]) + 1)))
     if "noise" in config:
-        return tiny(base, float(config["memory"]), float(config["noise"]))
-    memory, data_weight = float(config["memory"]), float(config["data_weight"])
+        base = replace(base, noise_update="fixed", noise_init=float(config["noise"]))
+    memory = float(config["memory"])
+    if "data_weight" not in config:
+        return tiny(base, memory)
+    data_weight = float(config["data_weight"])
     if "later" not in config:
         return replace(base, memory=memory, data_weight=data_weight, learn_base_var=bool(config.get("learn_base_var")))
     later = float(config["later"])
-    return replace(
-        base, memory=_grow(memory, later, HOLD, epochs), data_weight=_grow(data_weight, later, HOLD, epochs)
-    )
+    return replace(base, memory=_grow(memory, later, HOLD, epochs), data_weight=_grow(data_weight, later, HOLD, epochs))
 
 
-def tiny(base: Settings, memory: float, noise: float) -> Settings:
-    """For networks that are much too small: a short memory while units go.
+def tiny(base: Settings, memory: float) -> Settings:
+    """For networks that are much too small: a short memory while units go; the noise is held.
 
     What such a memory leaves open explains every error, so a learned noise would vanish, and the posterior then runs
-    after single rows. It is held; the base variances, which are learned, tell the scale of the outputs against it.
+    after single rows. Learned base variances tell the scale of the outputs against the noise.
     """
     return replace(
         base,
@@ -80,8 +85,6 @@ def tiny(base: Settings, memory: float, noise: float) -> Settings:
         memory=_grow(memory, TINY_LATER, TINY_PRUNE_END, base.max_epochs),
         data_weight=1.0,
         learn_base_var=True,
-        noise_update="fixed",
-        noise_init=noise,
     )
 
 
