@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..settings import Settings
 from .jobs import Config
-from .presets import BOSTON, MNIST
+from .presets import BOSTON, HOLD, MNIST, grow, tiny
 
 PRESETS = {"mnist": MNIST, "boston": BOSTON}
 BOSTON_LEARNED = (1, 10, 0), (2, 10, 1), (10, 10, 1)
@@ -24,11 +24,8 @@ MNIST_SHORT_PACES = (0.5, 1, 3), (0.3, 1, 3), (0.2, 1, 3), (0.5, 1, 6), (1, 2, 6
 """memory, data_weight while units go and a while after; and both at the end."""
 MNIST_TINY = (0.2, 0.3), (0.2, 1.0), (0.2, 0.1), (0.3, 0.3), (0.15, 0.3), (0.3, 1.0)
 """memory while units go, noise variance: a tenth of the units or fewer."""
-TINY_LATER = 3.0
 PRUNE_END = 0.6
-HOLD = 0.73
-TINY_PRUNE_END = 0.7
-"""Shares of the epochs: when the last unit goes, and when memory and data weight begin to grow (tiny ones: at once)."""
+"""Share of the epochs when the last unit goes."""
 
 
 def grid(data: str, keep: float) -> tuple[Config, ...]:
@@ -70,29 +67,7 @@ def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
     if "later" not in config:
         return replace(base, memory=memory, data_weight=data_weight, learn_base_var=bool(config.get("learn_base_var")))
     later = float(config["later"])
-    return replace(base, memory=_grow(memory, later, HOLD, epochs), data_weight=_grow(data_weight, later, HOLD, epochs))
-
-
-def tiny(base: Settings, memory: float) -> Settings:
-    """For networks that are much too small: a short memory while units go; the noise is held.
-
-    What such a memory leaves open explains every error, so a learned noise would vanish, and the posterior then runs
-    after single rows. Learned base variances tell the scale of the outputs against the noise.
-    """
-    return replace(
-        base,
-        prune_end=TINY_PRUNE_END,
-        memory=_grow(memory, TINY_LATER, TINY_PRUNE_END, base.max_epochs),
-        data_weight=1.0,
-        learn_base_var=True,
-    )
-
-
-def _grow(early: float, late: float, share: float, epochs: int) -> tuple[float, ...]:
-    """Constant for a share of the epochs, then in even steps to `late`."""
-    hold = round(share * epochs)
-    rest = epochs - hold
-    return (early,) * hold + tuple(early + (late - early) * step / rest for step in range(1, rest + 1))
+    return replace(base, memory=grow(memory, later, HOLD, epochs), data_weight=grow(data_weight, later, HOLD, epochs))
 
 
 def paper_grid(data: str, keep: float) -> tuple[Config, ...]:

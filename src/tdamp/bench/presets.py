@@ -25,25 +25,43 @@ DEEP = MNIST
 """784-256-256-256-256-10: the defaults too; the initial variance follows the depth."""
 
 
+HOLD = 0.73
+"""Share of the epochs after which memory and data weight begin to grow, where units are removed."""
+TINY_PRUNE_END = 0.7
+TINY_LATER = 3.0
+"""The same for `tiny`, when the last unit has gone; and the memory at the end."""
+
+
 def sparse(keep: float) -> Settings:
     """MNIST with a share `keep` of its 912 units (784 inputs, 128 hidden) left at the end.
 
     While units go, the posterior forgets within an epoch (`memory`), so that those that remain can take over; then
     memory and data weight grow again. Smaller networks learn from a shorter memory.
     """
-    memory, data_weight, later = (
-        (1.0, 2.0, 6.0) if keep >= 0.4 else (0.5, 1.0, 3.0) if keep >= 0.15 else (0.3, 1.0, 3.0)
-    )
+    base = replace(MNIST, max_epochs=30, keep=keep, prune_end=0.6)
+    if keep < 0.15:
+        return tiny(replace(base, noise_update="fixed", noise_init=0.3), memory=0.2)
+    memory, data_weight, later = (1.0, 2.0, 6.0) if keep >= 0.4 else (0.5, 1.0, 3.0)
+    return replace(base, memory=grow(memory, later, HOLD, 30), data_weight=grow(data_weight, later, HOLD, 30))
+
+
+def tiny(base: Settings, memory: float) -> Settings:
+    """For networks that are much too small: a short memory while units go; the noise of `base` should be held.
+
+    What such a memory leaves open explains every error, so a learned noise would vanish, and the posterior then runs
+    after single rows. Learned base variances tell the scale of the outputs against the noise.
+    """
     return replace(
-        MNIST,
-        max_epochs=30,
-        keep=keep,
-        prune_end=0.6,
-        memory=_then_grow(memory, later),
-        data_weight=_then_grow(data_weight, later),
+        base,
+        prune_end=TINY_PRUNE_END,
+        memory=grow(memory, TINY_LATER, TINY_PRUNE_END, base.max_epochs),
+        data_weight=1.0,
+        learn_base_var=True,
     )
 
 
-def _then_grow(early: float, late: float) -> tuple[float, ...]:
-    """Constant for 22 epochs, then in eight even steps to `late`."""
-    return (early,) * 22 + tuple(early + (late - early) * step / 8 for step in range(1, 9))
+def grow(early: float, late: float, share: float, epochs: int) -> tuple[float, ...]:
+    """Constant for a share of the epochs, then in even steps to `late`."""
+    hold = round(share * epochs)
+    rest = epochs - hold
+    return (early,) * hold + tuple(early + (late - early) * step / rest for step in range(1, rest + 1))
