@@ -17,8 +17,9 @@ BOSTON_LEARNED = (1, 10, 0), (2, 10, 1), (10, 10, 1)
 """memory, data_weight, whether base variances are learned; the noise is."""
 BOSTON_HELD = (5, 30, 0.1), (10, 20, 0.1), (10, 30, 0.1)
 """memory, data_weight, noise variance; base variances are learned."""
-MNIST_RAMPS = 8, 12, 16, 20, 25, 30
-"""Where the data weight, one more each epoch, stops."""
+MNIST_RAMPS = 8, 16, 30
+"""All units: where the data weight, one more each epoch, stops."""
+MNIST_ALL_PACES = (1, 2, 12), (2, 4, 12), (3, 6, 18)
 MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
 MNIST_SHORT_PACES = (0.5, 1, 3), (0.3, 1, 3), (0.2, 1, 3), (0.5, 1, 6), (1, 2, 6), (0.3, 1, 6)
 """memory, data_weight while units go and a while after; and both at the end."""
@@ -40,10 +41,14 @@ def grid(data: str, keep: float) -> tuple[Config, ...]:
         ]
         return (*learned, *held)
     if keep == 1:
-        return tuple({"preset": data, "ramp": top} for top in MNIST_RAMPS)
+        ramps: list[Config] = [{"preset": data, "ramp": top} for top in MNIST_RAMPS]
+        return (*ramps, *_paced(data, MNIST_ALL_PACES))
     if keep <= 0.1:
         return tuple({"preset": data, "memory": m, "noise": n} for m, n in MNIST_TINY)
-    paces = MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES
+    return _paced(data, MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES)
+
+
+def _paced(data: str, paces: tuple[tuple[float, float, float], ...]) -> tuple[Config, ...]:
     return tuple({"preset": data, "memory": m, "data_weight": d, "later": l} for m, d, l in paces)
 
 
