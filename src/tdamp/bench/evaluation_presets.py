@@ -23,8 +23,10 @@ MNIST_ALL_PACES = (1, 2, 12), (2, 4, 12), (3, 6, 18)
 MNIST_PACES = (1, 2, 6), (1, 2, 12), (2, 4, 12), (3, 6, 18), (0.5, 1, 6), (1, 1, 12)
 MNIST_SHORT_PACES = (0.5, 1, 3), (0.3, 1, 3), (0.2, 1, 3), (0.5, 1, 6), (1, 2, 6), (0.3, 1, 6)
 """memory, data_weight while units go and a while after; and both at the end."""
-MNIST_TINY = (0.2, 0.3), (0.2, 1.0), (0.2, 0.1), (0.3, 0.3), (0.15, 0.3), (0.3, 1.0)
+MNIST_TINY = (0.2, 0.3), (0.2, 1.0), (0.2, 0.1), (0.3, 0.3), (0.15, 0.3)
 """memory while units go, noise variance: a tenth of the units or fewer."""
+MNIST_TINY_LEARNED = ((0.3, 1, 3),)
+"""The same with the noise learned."""
 PRUNE_END = 0.6
 """Share of the epochs when the last unit goes."""
 
@@ -44,7 +46,8 @@ def grid(data: str, keep: float) -> tuple[Config, ...]:
         ramps: list[Config] = [{"preset": data, "ramp": top} for top in MNIST_RAMPS]
         return (*ramps, *_paced(data, MNIST_ALL_PACES))
     if keep <= 0.1:
-        return tuple({"preset": data, "memory": m, "noise": n} for m, n in MNIST_TINY)
+        held_noise: list[Config] = [{"preset": data, "memory": m, "noise": n} for m, n in MNIST_TINY]
+        return (*held_noise, *_paced(data, MNIST_TINY_LEARNED))
     return _paced(data, MNIST_PACES if keep >= 0.4 else MNIST_SHORT_PACES)
 
 
