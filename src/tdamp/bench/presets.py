@@ -41,7 +41,7 @@ def sparse(keep: float) -> Settings:
     base = replace(MNIST, max_epochs=30, keep=keep, prune_end=0.6)
     if keep < 0.15:
         return tiny(replace(base, noise_update="fixed", noise_init=0.3), memory=0.2)
-    memory, data_weight, later = (1.0, 2.0, 6.0) if keep >= 0.4 else (0.5, 1.0, 3.0)
+    memory, data_weight, later = (3.0, 6.0, 18.0) if keep >= 0.4 else (0.5, 1.0, 3.0)
     return replace(base, memory=grow(memory, later, HOLD, 30), data_weight=grow(data_weight, later, HOLD, 30))
 
 
