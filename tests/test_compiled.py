@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp import Network, Settings, fit, training
+from tdamp import Network, Settings, fit
 from tdamp.algorithm import em_iteration, knobs_of, plan_of
 from tdamp.beliefs import Moments
+from tdamp.epoch import _e_step, _m_step
 from tdamp.feed import shuffle
 from tdamp.programs import Program
 from tdamp.state import State, init
@@ -98,7 +99,7 @@ def test_order_of_units() -> None:
 @pytest.fixture
 def compilations() -> dict[str, int]:
     """How many programs there were before the test."""
-    return {"e": count(training._e_step), "m": count(training._m_step)}
+    return {"e": count(_e_step), "m": count(_m_step)}
 
 
 def count(program: Program) -> int:
@@ -110,7 +111,7 @@ def test_nothing_is_compiled_twice(compilations: dict[str, int]) -> None:
     """enumeration: of seven fits in three groups of like shapes only the first of each compiles."""
 
     def new() -> tuple[int, int]:
-        sizes = count(training._e_step), count(training._m_step)
+        sizes = count(_e_step), count(_m_step)
         return sizes[0] - compilations["e"], sizes[1] - compilations["m"]
 
     settings = replace(SETTINGS, batch_size=15)  # of no other test

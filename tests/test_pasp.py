@@ -19,7 +19,7 @@ def next_prior(prior: Message, message: Message, power: float, pasp: Pasp = "anc
     """`carry_over` in natural parameters."""
     belief = moments(prior)
     said = Score(message.shift - message.prec * belief.mean, message.prec)
-    return natural(carry_over(belief, said, BASE_VAR, power, pasp))
+    return natural(carry_over(belief, said, Moments(jnp.zeros(()), BASE_VAR), power, pasp))
 
 
 @pytest.mark.parametrize("data_weight", [1.0, 3.0, 0.5])

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from . import damp, mstep, pasp, turbo
+from .beliefs import Moments
 from .factors import gaussian_output, probit_output
 from .network import Network
 from .settings import Settings
@@ -74,9 +75,31 @@ def knobs_of(settings: Settings, epoch: int, n_rows: float) -> Knobs:
     return Knobs(data_weight, memory, n_rows, s.sweeps, s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power)
 
 
+class Anchor(NamedTuple):
+    """What anchored PasP falls back to in one layer. Biases belong to `centre`; None: whatever the centre is."""
+
+    weight: Moments
+    bias: Moments
+    centre: Array | None = None
+
+    def here(self, layer: turbo.Layer) -> Anchor:
+        """With the biases that belong to the layer's own centre."""
+        if self.centre is None:
+            return self
+        moved = self.bias.mean + (layer.centre - self.centre) @ layer.weight.mean
+        return Anchor(self.weight, Moments(moved, self.bias.var), layer.centre)
+
+
+def base_prior(state: State) -> tuple[Anchor, ...]:
+    """The anchors of a training on its own."""
+    zero = jnp.zeros((), state.noise_var.dtype)
+    return tuple(Anchor(Moments(zero, layer.base_var), Moments(zero, layer.bias_base_var)) for layer in state.layers)
+
+
 def minibatch_step(
-    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, row_weight: Array
-) -> tuple[State, mstep.NoiseStats, Info]:
+    plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, row_weight: Array,
+    anchors: tuple[Anchor, ...] | None = None,
+) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
     """Lines 5-22 of Algorithm 1: Modules B and A on one minibatch, then PasP (and the running noise)."""
     task = plan.network.task
     power: Array | float = knobs.pasp_power
@@ -88,12 +111,14 @@ def minibatch_step(
         plan.network, plan.prior, group_of, state.layers, x, y, counted, state.noise_var,
         knobs.trust, knobs.sweeps, knobs.damping, plan.single,
     )  # fmt: skip
+    anchors = base_prior(state) if anchors is None else anchors
+    anchors = tuple(anchor.here(layer) for anchor, layer in zip(anchors, state.layers, strict=True))
     layers = [
         layer._replace(
-            weight=pasp.carry_over(layer.weight, w_said, layer.base_var, power, plan.pasp),
-            bias=pasp.carry_over(layer.bias, b_said, layer.bias_base_var, power, plan.pasp),
+            weight=pasp.carry_over(layer.weight, w_said, anchor.weight, power, plan.pasp),
+            bias=pasp.carry_over(layer.bias, b_said, anchor.bias, power, plan.pasp),
         )
-        for layer, w_said, b_said in zip(state.layers, found.w_said, found.b_said, strict=True)
+        for layer, w_said, b_said, anchor in zip(state.layers, found.w_said, found.b_said, anchors, strict=True)
     ]
     layers[1:] = [
         pasp.recentre(layer, drift, knobs.centre_rate) for layer, drift in zip(layers[1:], found.drift, strict=True)
@@ -115,7 +140,7 @@ def minibatch_step(
 
 def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
-    order: Array, present: Array,
+    order: Array, present: Array, anchors: tuple[Anchor, ...] | None = None,
 ) -> tuple[State, mstep.NoiseStats, Info]:  # fmt: skip
     """Minibatch after minibatch in the given order (feed.shuffle), as one loop; it ends where no rows are left.
 
@@ -127,7 +152,7 @@ def e_step(
         state, *sums = done
         index = order[i]
         row_weight = weight[index] * present[i].astype(weight.dtype)
-        state, *more = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight)
+        state, *more = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight, anchors)
         return state, *jax.tree.map(jnp.add, tuple(sums), tuple(more))
 
     steps = jnp.sum(present.any(-1), dtype=jnp.int32)

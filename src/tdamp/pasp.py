@@ -28,14 +28,15 @@ def anchored_power(memory: Array | float, n_rows: Array | float, n_batch: Array)
     return memory * n_rows / (memory * n_rows + n_batch)
 
 
-def carry_over(prior: Moments, said: Score, base_var: Array, power: Array | float, pasp: Pasp) -> Moments:
-    """The next prior: (prior x what a minibatch `said`)^power x base^(1 - power), in two passes over the weights.
+def carry_over(prior: Moments, said: Score, anchor: Moments, power: Array | float, pasp: Pasp) -> Moments:
+    """The next prior: (prior x what a minibatch `said`)^power x anchor^(1 - power), in two passes over the weights.
 
-    `said` is a message exp(score (w - mean) - prec (w - mean)^2 / 2) about the prior's mean.
+    `said` is a message exp(score (w - mean) - prec (w - mean)^2 / 2) about the prior's mean. The anchor is the base
+    prior; a client of a federation may be anchored to what the others know instead.
     """
-    rest = (1 - power) / base_var if pasp == "anchored" else 0.0
+    rest = (1 - power) / anchor.var if pasp == "anchored" else 0.0
     var = 1 / (power * (1 / prior.var + said.prec) + rest)
-    return Moments(prior.mean + var * (power * said.score - rest * prior.mean), var)
+    return Moments(prior.mean + var * (power * said.score - rest * (prior.mean - anchor.mean)), var)
 
 
 def recentre(layer: Layer, drift: Array, rate: Array | float) -> Layer:

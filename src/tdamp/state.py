@@ -33,6 +33,26 @@ class State(NamedTuple):
     base_var_start: tuple[Array, ...]
 
 
+class Scales(NamedTuple):
+    """What a start needs to know of the data, in float64: the rows themselves need not be there."""
+
+    x_mean: np.ndarray  # (inputs,)
+    x_power: float  # sum of the inputs' variances
+    y_mean: np.ndarray
+    y_var: np.ndarray
+
+
+def scales_of(task: str, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Scales:
+    """Of weighted rows; what is constant counts as having variance one."""
+    share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
+    y_mean = share @ y.astype(np.float64)
+    y_var = share @ np.square(y - y_mean) if task == "regression" else np.ones(())
+    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
+    x_mean = share @ x.astype(np.float64, copy=False)
+    x_power = float(share @ np.square(x - x_mean).sum(1))
+    return Scales(x_mean, x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0, y_mean, y_var)
+
+
 def init(
     network: Network,
     settings: Settings,
@@ -41,21 +61,19 @@ def init(
     y: np.ndarray,
     weight: np.ndarray | None = None,
 ) -> State:
+    """`start` at the scales of these rows."""
+    return start(network, settings, rng, scales_of(network.task, x, y, weight), jnp.dtype(x.dtype))
+
+
+def start(network: Network, settings: Settings, rng: np.random.Generator, scales: Scales, dtype: Any) -> State:
     """Random means and a flat-as-it-may-be posterior, scaled to the data.
 
     Base variances make every z of the prior have variance one (the outputs: that of y). Means are `init_scale` times
     He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
     noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
     """
-    dtype = jnp.dtype(x.dtype)
     regression = network.task == "regression"
-    share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
-    y_mean = share @ y.astype(np.float64)
-    y_var = share @ np.square(y - y_mean) if regression else np.ones(())
-    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
-    x_mean = share @ x.astype(np.float64, copy=False)
-    x_power = float(share @ np.square(x - x_mean).sum(1))
-    x_power = x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0
+    x_mean, x_power, y_mean, y_var = scales
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")

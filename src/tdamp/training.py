@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, isfinite
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from . import compact, prune
-from .algorithm import Info, e_step, knobs_of, m_step, plan_of
+from .algorithm import Info, knobs_of, plan_of
 from .checks import Data, check_data, check_groups
-from .damp import Clips
-from .feed import Feed, shuffle
-from .mstep import NOISE_RANGE, NoiseStats
+from .epoch import em_iteration
+from .feed import Feed
+from .mstep import NOISE_RANGE
 from .network import Network
 from .outcome import Outcome
-from .programs import Program
 from .settings import Settings, check_network
 from .state import State, evidence, init, is_finite, prior_logit, question, remove
-
-_SUMS = NoiseStats(0, 0), Info(Clips(0, 0, 0, 0, 0), 0, 0)  # type: ignore[arg-type]  # only their structure matters
-_e_step = Program(e_step, like=lambda plan, knobs, group_of, state, *data: (state, *_SUMS))
-_m_step = Program(m_step, like=lambda plan, group_of, state, stats: (state, 0))
-
 
 SEGMENTS = 8
 """While units are being removed an epoch is cut into this many parts (into minibatches, if they are fewer), with a few
@@ -165,23 +158,20 @@ class _Run:
         return not s.prunes or self.share == 1 or (s.pruning == "paper" and _n_active(self.state) <= (goal or 0))
 
     def _em_iteration(self, epoch: int) -> Info:
-        """`algorithm.em_iteration` on data that may come in chunks."""
-        plan = plan_of(self.network, self.settings)
-        numbers = knobs_of(self.settings, epoch, float(self.data.weight.sum()))
-        knobs = jax.tree.map(lambda a: np.asarray(a, self.data.x.dtype if isinstance(a, float) else int), numbers)
-        rng = np.random.default_rng((self.seed, epoch))
-        parts = []
-        for i, (x, y, weight, n_here) in enumerate(self.feed.chunks(rng)):
-            order, present = shuffle(rng, len(x), n_here, plan.batch_size)
-            count = min(SEGMENTS, len(order)) if self.settings.prunes else 1
-            for j, (some, there) in enumerate(segments(order, present, count)):
-                self.state, *sums = _e_step(plan, knobs, self._group_of, self.state, x, y, weight, some, there)
-                parts.append(sums)
-                if self.settings.prunes and self.settings.pruning == "exact":
-                    self._remove(epoch + (i + (j + 1) / count) / self.feed.n_chunks)
-        stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(parts))
-        self.state, noise_clips = _m_step(plan, self._group_of, self.state, stats)
-        return info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))
+        """An epoch; the exact rule removes units while it runs."""
+        s = self.settings
+        exact = s.prunes and s.pruning == "exact"
+        self.state, _, info = em_iteration(
+            plan_of(self.network, s),
+            knobs_of(s, epoch, float(self.data.weight.sum())),
+            self._group_of,
+            self.state,
+            self.feed,
+            np.random.default_rng((self.seed, epoch)),
+            parts=SEGMENTS if s.prunes else 1,
+            between=(lambda state, share: self._remove(state, epoch + share)) if exact else None,
+        )
+        return info
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Put units in question, remove the ones that go, and compact the arrays when it pays."""
@@ -200,17 +190,16 @@ class _Run:
             self._compact(active_units(self.state), self.bucket)
             self.feed = self._feed()
 
-    def _remove(self, epochs_done: float) -> None:
+    def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule, as far as its schedule has come."""
-        s, share = self.settings, prune.progress(self.settings, epochs_done)
-        if share > self.share:
-            self.share = share
-            ids = None if self.ids is None else self.ids[self.kept[0]]
-            found = evidence(self.state, self._group_of)
-            active = active_units(self.state)
-            masks = prune.exact(s, self.asked, active, found, ids, share, self.ids)
-            if any((a != b).any() for a, b in zip(active, masks, strict=True)):
-                self.state = remove(self.state, masks)
+        share = prune.progress(self.settings, epochs_done)
+        if share <= self.share:
+            return state
+        self.share = share
+        active = active_units(state)
+        found = evidence(state, self._group_of)
+        masks = prune.exact(self.settings, self.asked, active, found, self._group_of, share, self.ids)
+        return remove(state, masks) if any((a != b).any() for a, b in zip(active, masks, strict=True)) else state
 
     def _feed(self) -> Feed:
         return Feed(self.data, self.kept[0], np.asarray(self.state.layers[0].centre), self.settings.chunk_rows)
@@ -264,15 +253,6 @@ class _Run:
     def _fitted(self, outcome: Outcome, epoch: int | None = None) -> Fitted:
         epoch = len(self.history) if epoch is None else epoch
         return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome, epoch)
-
-
-def segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """An epoch's minibatches in `count` parts of one length; the last is filled up with places that hold no row."""
-    length = -(-len(order) // count)
-    fill = ((0, count * length - len(order)), (0, 0))
-    order, present = np.pad(order, fill), np.pad(present, fill)
-    for i in range(count):
-        yield order[i * length : (i + 1) * length], present[i * length : (i + 1) * length]
 
 
 def _n_active(state: State) -> int:

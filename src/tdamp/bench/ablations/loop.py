@@ -17,6 +17,7 @@ from jax import Array
 from ... import prune
 from ...algorithm import Knobs, Plan, knobs_of, m_step, minibatch_step, plan_of
 from ...checks import check_data
+from ...epoch import segments
 from ...feed import Feed, shuffle
 from ...mstep import NoiseStats, no_stats
 from ...network import Network
@@ -24,7 +25,7 @@ from ...outcome import Outcome
 from ...predict import mean_network
 from ...settings import Settings
 from ...state import State, evidence, init, is_finite, prior_logit, question, remove
-from ...training import SEGMENTS, active_units, segments
+from ...training import SEGMENTS, active_units
 from ..jobs import Job, Run, loss_of
 
 

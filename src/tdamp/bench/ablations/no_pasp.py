@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ... import damp, mstep, pasp
-from ...algorithm import Knobs, Plan, minibatch_step
+from ...algorithm import Knobs, Plan, base_prior, minibatch_step
 from ...beliefs import Message, Moments, moments, natural
 from ...mstep import NoiseStats, no_stats
 from ...state import State
@@ -132,10 +132,10 @@ def _sweep(
     )
     layers = tuple(
         layer._replace(
-            weight=pasp.carry_over(layer.weight, w_said, layer.base_var, 1.0, "paper"),
-            bias=pasp.carry_over(layer.bias, b_said, layer.bias_base_var, 1.0, "paper"),
+            weight=pasp.carry_over(layer.weight, w_said, anchor.weight, 1.0, "paper"),
+            bias=pasp.carry_over(layer.bias, b_said, anchor.bias, 1.0, "paper"),
         )
-        for layer, w_said, b_said in zip(first, found.w_said, found.b_said, strict=True)
+        for layer, w_said, b_said, anchor in zip(first, found.w_said, found.b_said, base_prior(state), strict=True)
     )
     task = plan.network.task
     stats = mstep.noise_stats(task, plan.noise_update, found.z_post, y, weight, state.noise_var)

@@ -1,0 +1,63 @@
+"""An epoch of Algorithm 1 on data that may come in chunks: compiled programs, and the sums that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import jax
+import numpy as np
+from jax import Array
+
+from .algorithm import Anchor, Info, Knobs, Plan, e_step, m_step
+from .damp import Clips
+from .feed import Feed, shuffle
+from .mstep import NoiseStats
+from .programs import Program
+from .state import State
+
+_SUMS = NoiseStats(0, 0), Info(Clips(0, 0, 0, 0, 0), 0, 0)  # type: ignore[arg-type]  # only their structure matters
+_e_step = Program(e_step, like=lambda plan, knobs, group_of, state, *data: (state, *_SUMS))
+_m_step = Program(m_step, like=lambda plan, group_of, state, stats: (state, 0))
+
+Between = Callable[[State, float], State]
+
+
+def em_iteration(
+    plan: Plan,
+    knobs: Knobs,
+    group_of: Array | np.ndarray | None,
+    state: State,
+    feed: Feed,
+    rng: np.random.Generator,
+    anchors: tuple[Anchor, ...] | None = None,
+    parts: int = 1,
+    between: Between | None = None,
+) -> tuple[State, NoiseStats, Info]:
+    """`algorithm.em_iteration` over the feed, with the epoch's statistics.
+
+    The epoch is cut into `parts` (into minibatches, if they are fewer), and `between(state, share)` may change the
+    state after each, `share` of the epoch being over.
+    """
+    dtype = feed.data.x.dtype
+    knobs = jax.tree.map(lambda a: np.asarray(a, dtype if isinstance(a, float) else int), knobs)
+    found = []
+    for i, (x, y, weight, n_here) in enumerate(feed.chunks(rng)):
+        order, present = shuffle(rng, len(x), n_here, plan.batch_size)
+        count = min(parts, len(order))
+        for j, (some, there) in enumerate(segments(order, present, count)):
+            state, *sums = _e_step(plan, knobs, group_of, state, x, y, weight, some, there, anchors)
+            found.append(sums)
+            if between is not None:
+                state = between(state, (i + (j + 1) / count) / feed.n_chunks)
+    stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(found))
+    state, noise_clips = _m_step(plan, group_of, state, stats)
+    return state, stats, info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))
+
+
+def segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """An epoch's minibatches in `count` parts of one length; the last is filled up with places that hold no row."""
+    length = -(-len(order) // count)
+    fill = ((0, count * length - len(order)), (0, 0))
+    order, present = np.pad(order, fill), np.pad(present, fill)
+    for i in range(count):
+        yield order[i * length : (i + 1) * length], present[i * length : (i + 1) * length]

@@ -1,0 +1,146 @@
+"""A client's part of a round: Algorithm 1 on its own rows, from what the server sent. Paper: Algorithm 2, step 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import algorithm, compact
+from ..algorithm import Anchor, knobs_of, plan_of
+from ..beliefs import Moments
+from ..checks import Data
+from ..epoch import em_iteration
+from ..feed import Feed, shuffle
+from ..network import Network
+from ..state import State
+from ..training import active_units
+from .exchange import Belief, Broadcast, Upload
+from .terms import Terms
+
+
+class Client:
+    """One participant: its number, its rows, and (with input groups) the inputs' ids."""
+
+    def __init__(self, number: int, terms: Terms, data: Data, ids: np.ndarray | None = None) -> None:
+        self.number, self.terms, self.data, self.ids = number, terms, data, ids
+        self._feed: Feed | None = None
+
+    def train(self, broadcast: Broadcast) -> Upload:
+        """The local epochs of a round."""
+        terms, first = self.terms, int(broadcast.epochs_done)
+        work = _Work(terms, broadcast, self.ids)
+        state, feed = work.state, self.feed(work.inputs, state_centre(work.state))
+        heard = None
+        for epoch in range(first, first + terms.local_epochs):
+            knobs = knobs_of(terms.local, epoch, float(broadcast.n_rows))
+            rng = order_of(terms.seed, epoch, self.number)
+            state, stats, info = em_iteration(work.plan, knobs, work.ids, state, feed, rng, work.anchors)
+            heard = heard if heard is not None else info.log_evidence
+        return work.upload(jax.device_get(state), stats, heard, self.n_rows)
+
+    @property
+    def n_rows(self) -> float:
+        """Of weight one."""
+        return float(self.data.weight.sum(dtype=np.float64))
+
+    def feed(self, columns: np.ndarray, centre: np.ndarray) -> Feed:
+        """The rows on the device; they stay there until columns are removed."""
+        if self._feed is None or not np.array_equal(self._feed.columns, columns):
+            self._feed = Feed(self.data, columns, centre, self.terms.settings.chunk_rows)
+        return self._feed
+
+
+def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Upload]:
+    """The round of clients with equal numbers of rows, as one vectorised program; equal to `train` but for rounding."""
+    terms, first = clients[0].terms, int(broadcast.epochs_done)
+    work = _Work(terms, broadcast, clients[0].ids)
+    feeds = [client.feed(work.inputs, state_centre(work.state)) for client in clients]
+    x, y, weight = (np.stack(arrays) for arrays in zip(*(feed.resident[:3] for feed in feeds), strict=True))  # type: ignore[index]
+    x, y, weight = jax.device_put((x, y, weight))
+    states: Any = jax.tree.map(lambda leaf: np.stack([leaf] * len(clients)), work.state)
+    heard = None
+    for epoch in range(first, first + terms.local_epochs):
+        knobs = knobs_of(terms.local, epoch, float(broadcast.n_rows))
+        orders = [
+            shuffle(order_of(terms.seed, epoch, c.number), x.shape[1], len(c.data.x), work.plan.batch_size)
+            for c in clients
+        ]
+        order, present = np.stack([order for order, _ in orders]), orders[0][1]
+        states, stats, info = _together(work.plan, knobs, work.ids, states, x, y, weight, order, present)
+        heard = heard if heard is not None else info.log_evidence
+    found = jax.device_get((states, stats, heard))
+    each = [jax.tree.map(lambda leaf, k=k: leaf[k], found) for k in range(len(clients))]
+    return [work.upload(*one, client.n_rows) for one, client in zip(each, clients, strict=True)]
+
+
+def can_train_together(clients: Sequence[Client]) -> bool:
+    """Whether all have the same number of rows, whole on the device."""
+    alike = len({len(client.data.x) for client in clients}) == 1
+    return alike and len(clients) > 1 and clients[0].terms.settings.chunk_rows is None
+
+
+def order_of(seed: int, epoch: int, client: int) -> np.random.Generator:
+    """Draws a client's minibatches. A last 0 changes nothing: client 0 has the order of a training on its own."""
+    return np.random.default_rng((seed, epoch, client))
+
+
+def state_centre(state: State) -> np.ndarray:
+    """What is taken off the inputs."""
+    return np.asarray(state.layers[0].centre)
+
+
+@partial(jax.jit, static_argnums=0)
+def _together(
+    plan: Any, knobs: Any, ids: Any, states: Any, x: Any, y: Any, weight: Any, order: Any, present: Any
+) -> Any:
+    def one(state: State, x: Any, y: Any, weight: Any, order: Any) -> Any:
+        state, stats, info = algorithm.e_step(plan, knobs, ids, state, x, y, weight, order, present)
+        return algorithm.m_step(plan, ids, state, stats)[0], stats, info
+
+    return jax.vmap(one)(states, x, y, weight, order)
+
+
+class _Work:
+    """The broadcast as the engine wants it: arrays padded to a bucket, as in a training on its own."""
+
+    def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
+        state, inputs = broadcast.state, np.asarray(broadcast.inputs)
+        bucket = 1 if terms.settings.prior == "burst" else compact.BUCKET
+        network = network_of(terms, state)
+        self.state, self.network, index = compact.take(state, network, active_units(state), bucket)
+        self.inputs = inputs[index[0]]
+        self.ids = None if ids is None else ids[self.inputs]
+        self.plan = plan_of(self.network, terms.local)
+        columns = [*index[1:], np.arange(network.widths[-1])]
+        self.anchors = None
+        if broadcast.anchors is not None:
+            places = zip(broadcast.anchors, index, columns, strict=True)
+            self.anchors = jax.device_put(tuple(_take(anchor, rows, cols) for anchor, rows, cols in places))
+
+    def upload(self, state: State, stats: Any, log_evidence: Any, n_rows: float) -> Upload:
+        """Without the padding."""
+        state, _, _ = compact.take(state, self.network, active_units(state), 1)
+        layers = jax.device_get(state.layers)
+        posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in layers)
+        noise = np.asarray(state.noise_var)
+        counted = jax.tree.map(lambda sums: np.asarray(sums, noise.dtype), stats)
+        heard = np.asarray(log_evidence / n_rows, noise.dtype)
+        return Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64))
+
+
+def network_of(terms: Terms, state: State) -> Network:
+    """The network as the state has it, without removed units."""
+    widths = (*(len(layer.offset) for layer in state.layers), terms.network.widths[-1])
+    return Network(widths, terms.network.task, terms.network.activation)
+
+
+def _take(anchor: Anchor, rows: np.ndarray, columns: np.ndarray) -> Anchor:
+    weight, bias, centre = jax.tree.map(np.asarray, anchor)
+    block = np.ix_(rows, columns)
+    return Anchor(
+        Moments(weight.mean[block], weight.var[block]), Moments(bias.mean[columns], bias.var[columns]), centre[rows]
+    )

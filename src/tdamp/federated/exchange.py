@@ -1,0 +1,93 @@
+"""What goes over the wire: a round's broadcast and a client's upload, and both as plain named arrays.
+
+Moments travel as float32, which loses nothing of the engine's numbers; natural parameters are made of them in float64
+where they are summed. Removed units are not sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..algorithm import Anchor
+from ..beliefs import Moments
+from ..factors.burst import Chain
+from ..mstep import NoiseStats
+from ..state import State
+from ..turbo import Layer
+
+Arrays = dict[str, np.ndarray]
+
+
+class Belief(NamedTuple):
+    """What a client learned about one layer: slabs, and the centre that its biases belong to."""
+
+    weight: Moments
+    bias: Moments
+    centre: np.ndarray
+
+
+class Upload(NamedTuple):
+    """phi^k and sigma^k: a client's posterior, its noise, and what the noise was estimated from.
+
+    `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
+    rows, each before it was learned from (in this round).
+    """
+
+    posterior: tuple[Belief, ...]
+    noise_var: np.ndarray
+    noise_stats: NoiseStats
+    log_evidence: np.ndarray
+    n_rows: np.ndarray
+
+
+class Broadcast(NamedTuple):
+    """psi and v: what a client starts a round from.
+
+    `anchors` is what it falls back to, None for the base prior; `n_rows` is how many rows its own stand for.
+    """
+
+    state: State
+    inputs: np.ndarray  # the data columns that the state expects
+    anchors: tuple[Anchor, ...] | None
+    n_rows: np.ndarray
+    epochs_done: np.ndarray
+
+
+def n_bytes(sent: Any) -> int:
+    """Of everything that a message holds."""
+    return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(sent))
+
+
+def named(sent: Any) -> Arrays:
+    """The arrays of a message by the names of their fields."""
+    leaves = jax.tree_util.tree_leaves_with_path(sent)
+    return {path_name(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def path_name(path: Any) -> str:
+    """`layers.0.weight.mean`."""
+    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)
+
+
+def upload_from(arrays: Arrays, n_layers: int) -> Upload:
+    """The message that has these arrays; KeyError names one that is missing."""
+    moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
+    belief: Any = Belief(moments, moments, 0)  # type: ignore[arg-type]
+    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0), arrays)  # type: ignore[arg-type]
+
+
+def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
+    """The message that has these arrays; KeyError names one that is missing."""
+    moments: Any = Moments(0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(moments, moments, *([0] * 5), Chain(0, 0), 0, 0)  # type: ignore[arg-type]
+    state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
+    anchored = any(name.startswith("anchors.") for name in arrays)
+    anchors = (Anchor(moments, moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]
+    return _fill(Broadcast(state, 0, anchors, 0, 0), arrays)  # type: ignore[arg-type]
+
+
+def _fill(like: Any, arrays: Arrays) -> Any:
+    return jax.tree_util.tree_map_with_path(lambda path, _: arrays[path_name(path)], like)

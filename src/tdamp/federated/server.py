@@ -1,0 +1,255 @@
+"""The server's part of a round: from the clients' uploads to the next broadcast. Paper: Algorithm 2, steps 1 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import compact, mstep, prune
+from ..algorithm import Anchor, m_step, plan_of
+from ..beliefs import Moments
+from ..factors import group_spike_slab, spike_slab
+from ..network import Network
+from ..state import State, evidence, is_finite, prior_logit, question, remove
+from ..training import active_units
+from ..turbo import Layer
+from . import sites
+from .aggregate import SpikeSlab, algebraic, geometric, shares_of, weighted_sum
+from .client import network_of
+from .exchange import Belief, Broadcast, Upload
+from .sites import Factors, Site
+from .terms import Terms
+
+RULES = {"wga": geometric, "waa": algebraic}
+
+
+class Diverged(ArithmeticError):
+    """An aggregate was not finite: the posterior of the round before stays."""
+
+
+class Server:
+    """The federation's posterior, and what the next round needs besides.
+
+    `rows` are the clients' numbers of rows, by client; one that joins later is added when its first upload arrives.
+    """
+
+    def __init__(self, terms: Terms, state: State, rows: Mapping[int, float], ids: np.ndarray | None = None) -> None:
+        self.terms, self.ids, self.rows = terms, ids, dict(rows)
+        self.state: State = jax.device_get(state)
+        self.kept = [np.arange(n) for n in terms.network.widths[:-1]]
+        self.rounds_done = 0
+        self.velocity: list[tuple[Any, Any]] | None = None  # of the means of every layer's weights and biases
+        self.sites: list[tuple[dict[int, Site], dict[int, Site]]] = [({}, {}) for _ in self.state.layers]
+
+    @property
+    def network(self) -> Network:
+        """Without the units removed so far."""
+        return network_of(self.terms, self.state)
+
+    @property
+    def epochs_done(self) -> int:
+        """Local ones."""
+        return self.rounds_done * self.terms.local_epochs
+
+    def broadcast(self, client: int) -> Broadcast:
+        """What this client starts the next round from."""
+        n_rows, anchors = self._total, None
+        if self.terms.aggregation == "sites":
+            n_rows = self.terms.reach * self._total
+            anchors = self._anchors(client) if self.rounds_done else None
+        epochs = np.asarray(self.epochs_done, np.int32)
+        return Broadcast(self.state, self.kept[0].astype(np.int32), anchors, np.asarray(n_rows), epochs)
+
+    def aggregate(self, uploads: Mapping[int, Upload]) -> None:
+        """The round's end. The order of the clients is that of their numbers; their weights are their rows' shares."""
+        clients = sorted(uploads)
+        self.rows |= {k: float(uploads[k].n_rows) for k in clients}
+        shares = dict(zip(clients, shares_of([self.rows[k] for k in clients]), strict=True))
+        centred = self._same_centre({k: uploads[k].posterior for k in clients}, shares)
+        combine = self._combine_sites if self.terms.aggregation == "sites" else self._combine
+        layers = combine(centred, shares)
+        noise = self._noise([uploads[k] for k in clients], list(shares.values()))
+        found = self.state._replace(layers=tuple(layers), noise_var=noise)
+        if not is_finite(found):
+            raise Diverged("the aggregate of this round is not finite; the round before stays")
+        self.state = found
+        self.rounds_done += 1
+        self._look()
+        self._remove()
+
+    # one posterior from many
+
+    def _same_centre(
+        self, posteriors: Mapping[int, tuple[Belief, ...]], shares: Mapping[int, float]
+    ) -> dict[int, list[Belief]]:
+        """Every client's biases for the average of their centres, which becomes the server's."""
+        moved: dict[int, list[Belief]] = {k: [] for k in posteriors}
+        for l, layer in enumerate(self.state.layers):
+            new = weighted_sum([posteriors[k][l].centre for k in posteriors], list(shares.values()))
+            centre = new.astype(layer.centre.dtype)
+            for k, posterior in posteriors.items():
+                moved[k].append(recentred(posterior[l], centre))
+        return moved
+
+    def _combine(self, posteriors: Mapping[int, list[Belief]], shares: Mapping[int, float]) -> list[Layer]:
+        """WGA or WAA, then the server's step."""
+        rule, weights = RULES[self.terms.aggregation], list(shares.values())
+        layers, velocity = [], []
+        for l, layer in enumerate(self.state.layers):
+            each = [posteriors[k][l] for k in posteriors]
+            centre = each[0].centre
+            weight = rule([self._groups(layer, l, belief.weight) for belief in each], weights)
+            bias = rule([_single(layer, belief.bias) for belief in each], weights)
+            old = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)
+            before = self.velocity[l] if self.velocity else (0.0, 0.0)
+            weight_mean, weight_move = self._step(old.weight.mean, weight.slab.mean, before[0])
+            bias_mean, bias_move = self._step(old.bias.mean, bias.slab.mean[:, 0], before[1])
+            velocity.append((weight_move, bias_move))
+            new = _layer(layer, centre, Moments(weight_mean, weight.slab.var), Moments(bias_mean, bias.slab.var[:, 0]))
+            if self.terms.aggregation == "waa":
+                new = self._with_logits(new, l, weight.logit, bias.logit)
+            layers.append(new)
+        self.velocity = velocity
+        return layers
+
+    def _step(self, old: np.ndarray, average: np.ndarray, last: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The server's new means and their move, given the clients' average."""
+        move = average - np.asarray(old, np.float64)
+        step, momentum = (self.terms.step, self.terms.momentum) if self.rounds_done else (1.0, 0.0)
+        if step == 1 and momentum == 0:
+            return average, move
+        move = step * move + momentum * last
+        return old + move, move
+
+    def _groups(self, layer: Layer, l: int, slab: Moments) -> SpikeSlab:
+        ids = self._group_of if l == 0 else None
+        return SpikeSlab(np.asarray(group_spike_slab.active_logit(layer.offset, slab, layer.base_var, ids)), slab)
+
+    def _with_logits(self, layer: Layer, l: int, logit: np.ndarray, bias_logit: np.ndarray) -> Layer:
+        """Offsets that give these log-odds. (WGA and sites need none: log-odds are the slabs' evidence above offsets
+        that all clients share, and of a product of posteriors they are just that.)"""
+        shown = group_spike_slab.evidence(layer.weight, layer.base_var, self._group_of if l == 0 else None)
+        offset = logit - np.asarray(shown, np.float64)
+        bias_offset = bias_logit - np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var), np.float64)
+        return layer._replace(offset=offset.astype(np.float32), bias_offset=bias_offset.astype(np.float32))
+
+    # a factor for each client
+
+    def _anchors(self, client: int) -> tuple[Anchor, ...]:
+        power = self.terms.reach * self._total / self.rows.get(client, self._total)
+        anchors = []
+        for l, layer in enumerate(self.state.layers):
+            weight, bias = (sites.cavity(factors, client, power) for factors in self._factors(l, layer))
+            single = [Moments(*(part.astype(np.float32) for part in belief)) for belief in (weight, bias)]
+            anchors.append(Anchor(*single, layer.centre))
+        return tuple(anchors)
+
+    def _factors(self, l: int, layer: Layer) -> tuple[Factors, Factors]:
+        base, bias_base = 1 / float(layer.base_var), 1 / float(layer.bias_base_var)
+        return Factors(layer.weight, base, self.sites[l][0]), Factors(layer.bias, bias_base, self.sites[l][1])
+
+    def _combine_sites(self, posteriors: Mapping[int, list[Belief]], shares: Mapping[int, float]) -> list[Layer]:
+        layers = []
+        for l, layer in enumerate(self.state.layers):
+            centre = next(iter(posteriors.values()))[l].centre
+            old = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)
+            powers = {k: self.terms.reach * self._total / self.rows[k] for k in posteriors}
+            new = []
+            pairs = zip(self._factors(l, layer), old[:2], ("weight", "bias"), strict=True)
+            for (posterior, base_prec, known), belief, part in pairs:
+                if not self.rounds_done:
+                    whole = {k: self.rows[k] / self._total for k in self.rows}
+                    known = sites.begin(belief.mean, base_prec, whole)
+                    shape = np.shape(posterior.mean)
+                    cavities = {k: Moments(np.zeros(shape), np.full(shape, 1 / base_prec)) for k in posteriors}
+                else:
+                    cavities = {k: sites.cavity(Factors(posterior, base_prec, known), k, powers[k]) for k in posteriors}
+                learned = {k: getattr(posteriors[k][l], part) for k in posteriors}
+                step = self.terms.step if self.rounds_done else 1.0
+                new.append(sites.update(Factors(belief, base_prec, known), cavities, learned, powers, step))
+            self.sites[l] = new[0].sites, new[1].sites
+            layers.append(_layer(layer, centre, new[0].posterior, new[1].posterior))
+        return layers
+
+    # hyperparameters and size
+
+    def _noise(self, uploads: list[Upload], shares: list[float]) -> np.ndarray:
+        old = np.asarray(self.state.noise_var)
+        if self.terms.noise == "clients":
+            return np.exp(weighted_sum([np.log(u.noise_var, dtype=np.float64) for u in uploads], shares)).astype(
+                old.dtype
+            )
+        if self.terms.settings.noise_update == "fixed":
+            return old
+        task = self.terms.network.task
+        total = jax.tree.map(lambda *sums: weighted_sum(sums, [1.0] * len(sums)), *(u.noise_stats for u in uploads))
+        target = mstep.noise_target(task, "em", total, old)
+        return np.asarray(mstep.damped_noise(task, old, target, self.state.noise_scale)[0], old.dtype)
+
+    def _look(self) -> None:
+        """Base variances, chains and probabilities of the units from the new posterior; units may come in question."""
+        s = self.terms.settings
+        if s.prior == "gaussian" and not s.learn_base_var:
+            return
+        before = self.epochs_done - self.terms.local_epochs
+        if s.prior != "gaussian" and before < s.warm_up <= self.epochs_done:
+            start = 0.0 if s.prior == "burst" else prior_logit(s.init_active_prob)
+            self.state = question(self.state, start, self._group_of, from_here=False)
+        plan = plan_of(self.network, s)._replace(noise_every="minibatch", batch_size=0)  # leaves the noise alone
+        nothing = mstep.no_stats(self.network, "em", np.float32)
+        self.state = jax.device_get(jax.jit(m_step, static_argnums=0)(plan, self._group_of, self.state, nothing)[0])
+
+    def _remove(self) -> None:
+        """The exact rule, as far as its schedule has come; what is removed is not sent again."""
+        s = self.terms.settings
+        if not s.prunes:
+            return
+        share = prune.progress(s, self.epochs_done)
+        active = active_units(self.state)
+        found = evidence(self.state, self._group_of)
+        masks = prune.exact(s, self.terms.network, active, found, self._group_of, share, self.ids)
+        if all(mask.all() for mask in masks):
+            return
+        state, _, index = compact.take(remove(self.state, masks), self.network, masks, bucket=1)
+        self.state = jax.device_get(state)
+        self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
+        columns = [*index[1:], np.arange(self.terms.network.widths[-1])]
+        for l, (rows, cols) in enumerate(zip(index, columns, strict=True)):
+            block = np.ix_(rows, cols)
+            if self.velocity:
+                weight, bias = self.velocity[l]
+                self.velocity[l] = weight[block], bias[cols]
+            self.sites[l] = tuple(
+                {k: Site(*(part[place] for part in site)) for k, site in some.items()}
+                for some, place in zip(self.sites[l], (block, cols), strict=True)
+            )  # type: ignore[assignment]
+
+    @property
+    def _group_of(self) -> np.ndarray | None:
+        return None if self.ids is None else self.ids[self.kept[0]]
+
+    @property
+    def _total(self) -> float:
+        return sum(self.rows[k] for k in sorted(self.rows))
+
+
+def recentred(belief: Belief, centre: np.ndarray) -> Belief:
+    """The same function of the inputs with another centre: the biases take over what the centre moves, in float64."""
+    move = np.asarray(centre, np.float64) - belief.centre
+    mean = belief.bias.mean + move @ np.asarray(belief.weight.mean, np.float64)
+    return Belief(belief.weight, Moments(mean, belief.bias.var), centre)
+
+
+def _single(layer: Layer, slab: Moments) -> SpikeSlab:
+    """Biases are groups of one."""
+    logit = np.asarray(spike_slab.active_logit(layer.bias_offset, slab, layer.bias_base_var))
+    return SpikeSlab(logit, Moments(np.asarray(slab.mean)[:, None], np.asarray(slab.var)[:, None]))
+
+
+def _layer(layer: Layer, centre: np.ndarray, weight: Moments, bias: Moments) -> Layer:
+    """The layer with new slabs, as float32."""
+    weight, bias = (Moments(*(part.astype(np.float32) for part in belief)) for belief in (weight, bias))
+    return layer._replace(weight=weight, bias=bias, centre=centre)

@@ -1,0 +1,85 @@
+"""A factor of the posterior for every client: each one's data count once, whoever else takes part.
+
+q(w) = p0(w) prod_k t_k(w): partitioned variational inference, Ashman et al., 2022; with powers, Minka, 2004. In a round
+client k is anchored to the cavity q / t_k^power, its data counting power times, and its new site is
+(posterior / cavity)^(1/power). With power 1 this is PVI; with 1 / share_k, every client speaking for the whole
+federation, it is the weighted geometric average, if all clients' sites are alike. A site is kept as its slope and
+curvature at the server's mean, exp(slope (w - mean) - prec (w - mean)^2 / 2): a move of the coordinates leaves it alone.
+
+Damping. Precisions are sums of sites and need none. Summing the clients' moves overshoots by up to the number of
+clients where weights are correlated, as every client alone already goes most of the way; so slopes are damped, weight by
+weight, just so far that the mean moves by `step` times the clients' average move.
+Oracle: the fixed point is the exact posterior of a conjugate model; a client's site may be divided out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..beliefs import Moments
+from .aggregate import weighted_sum
+
+FLOOR = 0.5
+"""A cavity has at least this part of the base prior's precision, whatever the powers of a site take away."""
+
+
+class Site(NamedTuple):
+    """What one client's data say, about the server's mean."""
+
+    prec: np.ndarray
+    slope: np.ndarray
+
+
+class Factors(NamedTuple):
+    """The posterior of some weights with its factors; `base_prec` is the base prior's precision."""
+
+    posterior: Moments
+    base_prec: float
+    sites: dict[int, Site]
+
+
+def cavity(factors: Factors, client: int, power: float) -> Moments:
+    """What a client is anchored to: all that the others know, with `power` times its own site taken off."""
+    mean, var = (np.asarray(part, np.float64) for part in factors.posterior)
+    site = factors.sites.get(client)
+    if site is None:
+        return Moments(mean, var)
+    prec = np.maximum(1 / var - power * site.prec, FLOOR * factors.base_prec)
+    return Moments(mean - power * site.slope / prec, 1 / prec)
+
+
+def begin(mean: np.ndarray, base_prec: float, shares: Mapping[int, float]) -> dict[int, Site]:
+    """Sites before any data: they hold the random start in place, against the base prior's pull."""
+    start = base_prec * np.asarray(mean, np.float64)
+    return {client: Site(np.zeros_like(start), share * start) for client, share in shares.items()}
+
+
+def update(
+    factors: Factors,
+    cavities: Mapping[int, Moments],
+    learned: Mapping[int, Moments],
+    powers: Mapping[int, float],
+    step: float,
+) -> Factors:
+    """The factors after a round: `learned` are the posteriors of the clients that replied, `cavities` their anchors."""
+    mean = np.asarray(factors.posterior.mean, np.float64)
+    posts = {
+        k: (1 / np.asarray(post.var, np.float64), np.asarray(post.mean, np.float64)) for k, post in learned.items()
+    }
+    sites = dict(factors.sites)
+    pulls = {}
+    for k, (prec, its_mean) in posts.items():
+        old = sites.get(k, Site(np.zeros_like(mean), np.zeros_like(mean)))
+        new_prec = np.maximum(prec - 1 / np.asarray(cavities[k].var, np.float64), 0.0) / powers[k]
+        sites[k] = Site(new_prec, old.slope)
+        pulls[k] = prec * (its_mean - mean) / powers[k]
+    total = factors.base_prec + sum(site.prec for site in sites.values())
+    size = weighted_sum([posts[k][0] for k in posts], [1 / powers[k] for k in posts])
+    damping = np.minimum(step * total / size, 1.0)
+    for k, pull in pulls.items():
+        sites[k] = Site(sites[k].prec, sites[k].slope + damping * pull)
+    moved = mean + damping * sum(pulls.values()) / total
+    return Factors(Moments(moved, 1 / total), factors.base_prec, sites)

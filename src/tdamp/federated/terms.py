@@ -1,0 +1,77 @@
+"""What all parties of a federation agree on before the first round."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from ..network import Network
+from ..settings import Settings
+
+Aggregation = Literal["wga", "waa", "sites"]
+NoiseAt = Literal["clients", "server"]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a federation trains one network.
+
+    settings: of Algorithm 1. Epochs are local ones, counted over all rounds; `keep` is the server's business.
+    aggregation: "wga", the weighted geometric average of the clients' posteriors, each of which speaks for the whole
+        federation; "waa", the algebraic one, for comparison; "sites", a factor of the posterior for every client, as in
+        partitioned variational inference (`federated.sites`).
+    noise: "clients" lets the noise run in local training and averages its logarithm; "server" holds it there and
+        estimates it from all clients' statistics after every round, as printed.
+    step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
+        go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
+    reach: with "sites", the part of the federation that a client's rows stand for in its own training.
+    """
+
+    network: Network
+    settings: Settings
+    rounds: int = 10
+    local_epochs: int = 10
+    seed: int = 0
+    aggregation: Aggregation = "wga"
+    noise: NoiseAt = "clients"
+    step: float = 1.0
+    momentum: float = 0.0
+    reach: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for terms that cannot work."""
+        for name, choices in (("aggregation", get_args(Aggregation)), ("noise", get_args(NoiseAt))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
+        for name in ("rounds", "local_epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected a whole number of at least 1")
+        if not 0 < self.step <= 2 or not 0 <= self.momentum < 1 or not 0 < self.reach <= 1:
+            raise ValueError(
+                f"step={self.step}, momentum={self.momentum}, reach={self.reach}: "
+                "expected them in (0, 2], [0, 1) and (0, 1]"
+            )
+        if self.settings.pruning == "paper" and self.settings.prunes:
+            raise ValueError('pruning="paper" is not for federations: use pruning="exact"')
+        if self.settings.pasp != "anchored":
+            raise ValueError('pasp="paper" counts the data anew in every epoch: a federation needs pasp="anchored"')
+
+    @property
+    def local(self) -> Settings:
+        """The settings of a client: the server removes units, learns base variances and, if it is to, the noise."""
+        held = {"noise_update": "fixed"} if self.noise == "server" else {}
+        return replace(self.settings, keep=None, max_params=None, max_multiply_adds=None, learn_base_var=False, **held)
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Terms:
+        """What `to_json` gave; JSON's lists were tuples."""
+        network, settings = (_tuples(fields[name]) for name in ("network", "settings"))
+        return cls(**{**fields, "network": Network(**network), "settings": Settings(**settings)})
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
