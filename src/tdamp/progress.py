@@ -26,14 +26,16 @@ def describe(record: dict[str, Any]) -> str:
 
 
 @contextmanager
-def watching(verbose: int, epochs: int, done: int = 0, console: Console | None = None) -> Iterator[Show | None]:
-    """A callback for `fit`: 0 shows nothing, 1 a progress bar, 2 and more a line for each epoch."""
+def counting(
+    verbose: int, unit: str, total: int, console: Console | None = None
+) -> Iterator[Callable[[int, dict[str, Any]], None] | None]:
+    """A function of (how many are done, the last record): 0 shows nothing, 1 a bar, 2 and more a line for each."""
     console = console or Console(stderr=True)
     if verbose <= 0:
         yield None
         return
     if verbose > 1:
-        yield lambda epoch, fitted, record: console.print(f"epoch {epoch}  {describe(record)}", highlight=False)
+        yield lambda done, record: console.print(f"{unit} {done}  {describe(record)}", highlight=False)
         return
     columns = (
         TextColumn("[bold]training"),
@@ -43,5 +45,13 @@ def watching(verbose: int, epochs: int, done: int = 0, console: Console | None =
         TextColumn("{task.fields[now]}"),
     )
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=epochs, now="compiling")
-        yield lambda epoch, fitted, record: progress.update(task, completed=epoch - done, now=describe(record))
+        task = progress.add_task("", total=total, now="compiling")
+        yield lambda done, record: progress.update(task, completed=done, now=describe(record))
+
+
+@contextmanager
+def watching(verbose: int, epochs: int, done: int = 0, console: Console | None = None) -> Iterator[Show | None]:
+    """A callback for `fit`: 0 shows nothing, 1 a progress bar, 2 and more a line for each epoch."""
+    before = done if verbose == 1 else 0  # a bar counts this fit's epochs, lines go on counting
+    with counting(verbose, "epoch", epochs, console) as show:
+        yield None if show is None else lambda epoch, fitted, record: show(epoch - before, record)

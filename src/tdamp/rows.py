@@ -32,12 +32,22 @@ def sorted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.nd
 
 def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation of each column, in float64; a constant column gets scale one."""
+    mean, std = mean_and_std(values, weight)
+    return mean, std_or_one(mean, std)
+
+
+def mean_and_std(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each column, weighted, in float64."""
     share = weight / weight.sum()
     wide = values.astype(np.float64)
     size = np.maximum(np.abs(wide).max(0), np.finfo(np.float64).tiny)  # squares of huge numbers would overflow
     mean = share @ (wide / size) * size
-    std = np.sqrt(share @ np.square((wide - mean) / size)) * size
-    return mean, np.where(std > 1e-10 * np.abs(mean), std, 1.0)
+    return mean, np.sqrt(share @ np.square((wide - mean) / size)) * size
+
+
+def std_or_one(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """One where the column is constant but for rounding."""
+    return np.where(std > 1e-10 * np.abs(mean), std, 1.0)
 
 
 def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from ..beliefs import Moments
 
 LOGIT_BOUND = 20.0
 """A client's log-odds count up to this much: one that is sure a group is off must not veto all others for good."""
+
+
+def on_host(mean: Any, var: Any, dtype: Any = np.float64) -> Moments:
+    """Moments as NumPy arrays."""
+    found: Any = Moments(np.asarray(mean, dtype), np.asarray(var, dtype))  # type: ignore[arg-type]
+    return found
 
 
 class SpikeSlab(NamedTuple):
@@ -48,7 +54,7 @@ def spike_slab(natural: Natural) -> SpikeSlab:
     """The belief that has these natural parameters."""
     var = 1 / natural.prec
     mean = natural.shift * var
-    return SpikeSlab(natural.log_odds + _log_norm(mean, var).sum(-1), Moments(mean, var))
+    return SpikeSlab(natural.log_odds + _log_norm(mean, var).sum(-1), on_host(mean, var))
 
 
 def _log_norm(mean: np.ndarray, var: np.ndarray) -> np.ndarray:
@@ -56,13 +62,13 @@ def _log_norm(mean: np.ndarray, var: np.ndarray) -> np.ndarray:
     return 0.5 * (mean * (mean / var) + np.log(var))
 
 
-def shares_of(rows: Sequence[float]) -> np.ndarray:
+def shares_of(rows: Sequence[float]) -> list[float]:
     """Each client's part of all rows."""
-    counts = np.asarray(rows, np.float64)
-    return counts / counts.sum()
+    total = sum(rows)
+    return [float(count / total) for count in rows]
 
 
-def weighted_sum(terms: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
+def weighted_sum(terms: Sequence[Any], shares: Sequence[float]) -> np.ndarray:
     """sum_k share_k term_k, in float64 and in the order given."""
     return reduce(np.add, [share * np.asarray(term, np.float64) for term, share in zip(terms, shares, strict=True)])
 
@@ -91,7 +97,7 @@ def algebraic(beliefs: Sequence[SpikeSlab], shares: Sequence[float]) -> SpikeSla
     variances = [np.asarray(belief.slab.var, np.float64) for belief in beliefs]
     mean = weighted_sum([p * m for p, m in zip(inside, means, strict=True)], shares) / total
     spread = [p * (v + np.square(m - mean)) for p, m, v in zip(inside, means, variances, strict=True)]
-    return SpikeSlab(logit, Moments(mean, weighted_sum(spread, shares) / total))
+    return SpikeSlab(logit, on_host(mean, weighted_sum(spread, shares) / total))
 
 
 def _log_sigmoid(logit: np.ndarray) -> np.ndarray:

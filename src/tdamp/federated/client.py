@@ -73,8 +73,11 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
         states, stats, info = _together(work.plan, knobs, work.ids, states, x, y, weight, order, present)
         heard = heard if heard is not None else info.log_evidence
     found = jax.device_get((states, stats, heard))
-    each = [jax.tree.map(lambda leaf, k=k: leaf[k], found) for k in range(len(clients))]
-    return [work.upload(*one, client.n_rows) for one, client in zip(each, clients, strict=True)]
+    uploads = []
+    for k, client in enumerate(clients):
+        state, counted, log_evidence = jax.tree.map(lambda leaf, k=k: leaf[k], found)
+        uploads.append(work.upload(state, counted, log_evidence, client.n_rows))
+    return uploads
 
 
 def can_train_together(clients: Sequence[Client]) -> bool:

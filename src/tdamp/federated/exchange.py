@@ -82,7 +82,7 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
 def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
     """The message that has these arrays; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
-    layer: Any = Layer(moments, moments, *([0] * 5), Chain(0, 0), 0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(moments, moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
     anchors = (Anchor(moments, moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]

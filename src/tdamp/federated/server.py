@@ -17,7 +17,7 @@ from ..state import State, evidence, is_finite, prior_logit, question, remove
 from ..training import active_units
 from ..turbo import Layer
 from . import sites
-from .aggregate import SpikeSlab, algebraic, geometric, shares_of, weighted_sum
+from .aggregate import SpikeSlab, algebraic, geometric, on_host, shares_of, weighted_sum
 from .client import network_of
 from .exchange import Belief, Broadcast, Upload
 from .sites import Factors, Site
@@ -38,7 +38,7 @@ class Server:
 
     def __init__(self, terms: Terms, state: State, rows: Mapping[int, float], ids: np.ndarray | None = None) -> None:
         self.terms, self.ids, self.rows = terms, ids, dict(rows)
-        self.state: State = jax.device_get(state)
+        self.state: Any = jax.device_get(state)  # a State of NumPy arrays
         self.kept = [np.arange(n) for n in terms.network.widths[:-1]]
         self.rounds_done = 0
         self.velocity: list[tuple[Any, Any]] | None = None  # of the means of every layer's weights and biases
@@ -108,14 +108,14 @@ class Server:
             weight_mean, weight_move = self._step(old.weight.mean, weight.slab.mean, before[0])
             bias_mean, bias_move = self._step(old.bias.mean, bias.slab.mean[:, 0], before[1])
             velocity.append((weight_move, bias_move))
-            new = _layer(layer, centre, Moments(weight_mean, weight.slab.var), Moments(bias_mean, bias.slab.var[:, 0]))
+            new = _layer(layer, centre, on_host(weight_mean, weight.slab.var), on_host(bias_mean, bias.slab.var[:, 0]))
             if self.terms.aggregation == "waa":
                 new = self._with_logits(new, l, weight.logit, bias.logit)
             layers.append(new)
         self.velocity = velocity
         return layers
 
-    def _step(self, old: np.ndarray, average: np.ndarray, last: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _step(self, old: Any, average: Any, last: Any) -> tuple[np.ndarray, np.ndarray]:
         """The server's new means and their move, given the clients' average."""
         move = average - np.asarray(old, np.float64)
         step, momentum = (self.terms.step, self.terms.momentum) if self.rounds_done else (1.0, 0.0)
@@ -128,7 +128,7 @@ class Server:
         ids = self._group_of if l == 0 else None
         return SpikeSlab(np.asarray(group_spike_slab.active_logit(layer.offset, slab, layer.base_var, ids)), slab)
 
-    def _with_logits(self, layer: Layer, l: int, logit: np.ndarray, bias_logit: np.ndarray) -> Layer:
+    def _with_logits(self, layer: Any, l: int, logit: np.ndarray, bias_logit: np.ndarray) -> Layer:
         """Offsets that give these log-odds. (WGA and sites need none: log-odds are the slabs' evidence above offsets
         that all clients share, and of a product of posteriors they are just that.)"""
         shown = group_spike_slab.evidence(layer.weight, layer.base_var, self._group_of if l == 0 else None)
@@ -143,8 +143,7 @@ class Server:
         anchors = []
         for l, layer in enumerate(self.state.layers):
             weight, bias = (sites.cavity(factors, client, power) for factors in self._factors(l, layer))
-            single = [Moments(*(part.astype(np.float32) for part in belief)) for belief in (weight, bias)]
-            anchors.append(Anchor(*single, layer.centre))
+            anchors.append(Anchor(on_host(*weight, np.float32), on_host(*bias, np.float32), layer.centre))
         return tuple(anchors)
 
     def _factors(self, l: int, layer: Layer) -> tuple[Factors, Factors]:
@@ -164,7 +163,8 @@ class Server:
                     whole = {k: self.rows[k] / self._total for k in self.rows}
                     known = sites.begin(belief.mean, base_prec, whole)
                     shape = np.shape(posterior.mean)
-                    cavities = {k: Moments(np.zeros(shape), np.full(shape, 1 / base_prec)) for k in posteriors}
+                    flat = on_host(np.zeros(shape), np.full(shape, 1 / base_prec))
+                    cavities = dict.fromkeys(posteriors, flat)
                 else:
                     cavities = {k: sites.cavity(Factors(posterior, base_prec, known), k, powers[k]) for k in posteriors}
                 learned = {k: getattr(posteriors[k][l], part) for k in posteriors}
@@ -177,7 +177,7 @@ class Server:
     # hyperparameters and size
 
     def _noise(self, uploads: list[Upload], shares: list[float]) -> np.ndarray:
-        old = np.asarray(self.state.noise_var)
+        old: Any = np.asarray(self.state.noise_var)
         if self.terms.noise == "clients":
             return np.exp(weighted_sum([np.log(u.noise_var, dtype=np.float64) for u in uploads], shares)).astype(
                 old.dtype
@@ -222,13 +222,11 @@ class Server:
             if self.velocity:
                 weight, bias = self.velocity[l]
                 self.velocity[l] = weight[block], bias[cols]
-            self.sites[l] = tuple(
-                {k: Site(*(part[place] for part in site)) for k, site in some.items()}
-                for some, place in zip(self.sites[l], (block, cols), strict=True)
-            )  # type: ignore[assignment]
+            weights, biases = self.sites[l]
+            self.sites[l] = _taken(weights, block), _taken(biases, cols)
 
     @property
-    def _group_of(self) -> np.ndarray | None:
+    def _group_of(self) -> Any:
         return None if self.ids is None else self.ids[self.kept[0]]
 
     @property
@@ -236,20 +234,24 @@ class Server:
         return sum(self.rows[k] for k in sorted(self.rows))
 
 
-def recentred(belief: Belief, centre: np.ndarray) -> Belief:
+def recentred(belief: Belief, centre: Any) -> Belief:
     """The same function of the inputs with another centre: the biases take over what the centre moves, in float64."""
     move = np.asarray(centre, np.float64) - belief.centre
     mean = belief.bias.mean + move @ np.asarray(belief.weight.mean, np.float64)
-    return Belief(belief.weight, Moments(mean, belief.bias.var), centre)
+    return Belief(belief.weight, on_host(mean, belief.bias.var), centre)
 
 
 def _single(layer: Layer, slab: Moments) -> SpikeSlab:
     """Biases are groups of one."""
     logit = np.asarray(spike_slab.active_logit(layer.bias_offset, slab, layer.bias_base_var))
-    return SpikeSlab(logit, Moments(np.asarray(slab.mean)[:, None], np.asarray(slab.var)[:, None]))
+    return SpikeSlab(logit, on_host(np.asarray(slab.mean)[:, None], np.asarray(slab.var)[:, None]))
 
 
-def _layer(layer: Layer, centre: np.ndarray, weight: Moments, bias: Moments) -> Layer:
+def _layer(layer: Layer, centre: Any, weight: Moments, bias: Moments) -> Layer:
     """The layer with new slabs, as float32."""
-    weight, bias = (Moments(*(part.astype(np.float32) for part in belief)) for belief in (weight, bias))
+    weight, bias = (on_host(*belief, np.float32) for belief in (weight, bias))
     return layer._replace(weight=weight, bias=bias, centre=centre)
+
+
+def _taken(factors: Mapping[int, Site], place: Any) -> dict[int, Site]:
+    return {client: Site(site.prec[place], site.slope[place]) for client, site in factors.items()}

@@ -4,23 +4,23 @@ q(w) = p0(w) prod_k t_k(w): partitioned variational inference, Ashman et al., 20
 client k is anchored to the cavity q / t_k^power, its data counting power times, and its new site is
 (posterior / cavity)^(1/power). With power 1 this is PVI; with 1 / share_k, every client speaking for the whole
 federation, it is the weighted geometric average, if all clients' sites are alike. A site is kept as its slope and
-curvature at the server's mean, exp(slope (w - mean) - prec (w - mean)^2 / 2): a move of the coordinates leaves it alone.
+curvature at the server's mean, exp(slope (w - mean) - prec (w - mean)^2 / 2), so that recentring leaves it alone.
 
 Damping. Precisions are sums of sites and need none. Summing the clients' moves overshoots by up to the number of
-clients where weights are correlated, as every client alone already goes most of the way; so slopes are damped, weight by
-weight, just so far that the mean moves by `step` times the clients' average move.
+clients where weights are correlated, as every client alone already goes most of the way; so slopes are damped, weight
+by weight, just so far that the mean moves by `step` times the clients' average move.
 Oracle: the fixed point is the exact posterior of a conjugate model; a client's site may be divided out again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..beliefs import Moments
-from .aggregate import weighted_sum
+from .aggregate import on_host, weighted_sum
 
 FLOOR = 0.5
 """A cavity has at least this part of the base prior's precision, whatever the powers of a site take away."""
@@ -46,12 +46,12 @@ def cavity(factors: Factors, client: int, power: float) -> Moments:
     mean, var = (np.asarray(part, np.float64) for part in factors.posterior)
     site = factors.sites.get(client)
     if site is None:
-        return Moments(mean, var)
+        return on_host(mean, var)
     prec = np.maximum(1 / var - power * site.prec, FLOOR * factors.base_prec)
-    return Moments(mean - power * site.slope / prec, 1 / prec)
+    return on_host(mean - power * site.slope / prec, 1 / prec)
 
 
-def begin(mean: np.ndarray, base_prec: float, shares: Mapping[int, float]) -> dict[int, Site]:
+def begin(mean: Any, base_prec: float, shares: Mapping[int, float]) -> dict[int, Site]:
     """Sites before any data: they hold the random start in place, against the base prior's pull."""
     start = base_prec * np.asarray(mean, np.float64)
     return {client: Site(np.zeros_like(start), share * start) for client, share in shares.items()}
@@ -66,20 +66,19 @@ def update(
 ) -> Factors:
     """The factors after a round: `learned` are the posteriors of the clients that replied, `cavities` their anchors."""
     mean = np.asarray(factors.posterior.mean, np.float64)
-    posts = {
-        k: (1 / np.asarray(post.var, np.float64), np.asarray(post.mean, np.float64)) for k, post in learned.items()
-    }
+    posts = {k: on_host(*post) for k, post in learned.items()}
     sites = dict(factors.sites)
     pulls = {}
-    for k, (prec, its_mean) in posts.items():
+    for k, post in posts.items():
+        prec = 1 / post.var
         old = sites.get(k, Site(np.zeros_like(mean), np.zeros_like(mean)))
-        new_prec = np.maximum(prec - 1 / np.asarray(cavities[k].var, np.float64), 0.0) / powers[k]
+        new_prec = np.maximum(prec - 1 / cavities[k].var, 0.0) / powers[k]
         sites[k] = Site(new_prec, old.slope)
-        pulls[k] = prec * (its_mean - mean) / powers[k]
+        pulls[k] = prec * (post.mean - mean) / powers[k]
     total = factors.base_prec + sum(site.prec for site in sites.values())
-    size = weighted_sum([posts[k][0] for k in posts], [1 / powers[k] for k in posts])
+    size = weighted_sum([1 / posts[k].var for k in posts], [1 / powers[k] for k in posts])
     damping = np.minimum(step * total / size, 1.0)
     for k, pull in pulls.items():
         sites[k] = Site(sites[k].prec, sites[k].slope + damping * pull)
     moved = mean + damping * sum(pulls.values()) / total
-    return Factors(Moments(moved, 1 / total), factors.base_prec, sites)
+    return Factors(on_host(moved, 1 / total), factors.base_prec, sites)

@@ -59,7 +59,7 @@ class Terms:
     @property
     def local(self) -> Settings:
         """The settings of a client: the server removes units, learns base variances and, if it is to, the noise."""
-        held = {"noise_update": "fixed"} if self.noise == "server" else {}
+        held: dict[str, Any] = {"noise_update": "fixed"} if self.noise == "server" else {}
         return replace(self.settings, keep=None, max_params=None, max_multiply_adds=None, learn_base_var=False, **held)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""`federated_fit`: an estimator trained on the rows of many clients, in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from ..checks import check_groups
+from ..compilation import keep_compiled
+from ..progress import counting
+from .client import Client
+from .joint import agree, finish, fitted_of, own_losses, scaled
+from .server import Server
+from .simulate import Record, play
+from .summary import Scaling, summary_of
+from .terms import Aggregation, NoiseAt
+
+
+class FederatedFit(NamedTuple):
+    """A fitted estimator, and a frame with a row for each round."""
+
+    estimator: Any
+    history: pd.DataFrame
+
+
+def federated_fit(
+    estimator: Any,
+    clients: Sequence[Any],
+    *,
+    rounds: int = 10,
+    local_epochs: int = 10,
+    aggregation: Aggregation = "wga",
+    noise: NoiseAt = "clients",
+    step: float | None = None,
+    momentum: float | None = None,
+    participation: float = 1.0,
+    together: bool = False,
+    test: Any = None,
+    callback: Callable[[Record], Any] | None = None,
+) -> FederatedFit:
+    """Train an estimator on clients' rows without bringing the rows together. Paper: Algorithm 2.
+
+    Parameters
+    ----------
+    estimator : a TDAMPRegressor or TDAMPClassifier; it is copied. A `data_weight` of its own counts by round, `keep` is
+        reached by the server, `max_epochs` and early stopping are not used.
+    clients : (X, y) or (X, y, sample_weight) of every client.
+    rounds, local_epochs : rounds of exchange, and passes of every client over its rows in each.
+    aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, step and momentum (chosen if
+        None).
+    participation : the part of the clients that is drawn for each round.
+    together : train clients with equal numbers of rows as one vectorised program; equal but for rounding.
+    test : (X, y) for a score after every round.
+    callback : called with the record of every round; one that gives back True ends the training.
+
+    Returns
+    -------
+    FederatedFit(estimator, history): the history has bytes sent up and down, units left, noise, log evidence of the
+    clients' rows, seconds, and the score, round by round.
+    """
+    estimator = clone(estimator)
+    rows = [_rows(estimator, k, *client) for k, client in enumerate(clients)]
+    if not rows:
+        raise ValueError("clients is empty: give (X, y) of at least one client")
+    classification = estimator._task == "classification"
+    classes = np.unique(np.concatenate([np.unique(y) for _, y, _ in rows])) if classification else None
+    if not classification:
+        estimator.single_output_ = rows[0][1].ndim == 1
+    summaries = {
+        k: summary_of(X, None if classification else y.reshape(len(y), -1), weight)
+        for k, (X, y, weight) in enumerate(rows)
+    }
+    terms, start = agree(
+        estimator, summaries, None if classes is None else list(classes), rounds=rounds, local_epochs=local_epochs,
+        aggregation=aggregation, noise=noise, step=step, momentum=momentum,
+    )  # fmt: skip
+    ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
+    scaling = scaling_of_estimator(estimator)
+    data = [scaled(terms.network.task, scaling, classes, *row) for row in rows]
+    parties = [Client(k, terms, rows_of, ids) for k, rows_of in enumerate(data)]
+    server = Server(terms, start, {party.number: party.n_rows for party in parties}, ids)
+    keep_compiled()
+    history: list[Record] = []
+    with counting(estimator.verbose, "round", rounds) as show:
+        for found in play(server, parties, participation=participation, together=together):
+            history.append(found)
+            if test is not None:
+                estimator.fitted_ = fitted_of(server, history)
+                found["score"] = float(estimator.score(*test))
+            if show is not None:
+                show(found["round"], found)
+            if callback is not None and callback(found) is True:
+                break
+    fitted = fitted_of(server, history)
+    finish(estimator, server, history, [own_losses(fitted, rows_of, ids) for rows_of in data])
+    return FederatedFit(estimator, pd.DataFrame(history))
+
+
+def scaling_of_estimator(estimator: Any) -> Scaling:
+    """The scales that `joint.agree` has given it."""
+    nothing = np.zeros(0)
+    y = (getattr(estimator, "y_mean_", nothing), getattr(estimator, "y_scale_", nothing))
+    return Scaling(estimator.x_mean_, estimator.x_scale_, *y)
+
+
+def _rows(estimator: Any, number: int, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """A client's rows, checked; all clients have the columns of the first."""
+    try:
+        return estimator._checked(X, y, sample_weight, reset=number == 0)
+    except ValueError as error:
+        raise ValueError(f"client {number}: {error}") from error

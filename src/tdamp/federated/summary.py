@@ -1,0 +1,80 @@
+"""What clients tell before the first round: numbers of rows, means and spreads, so that all use the same scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..rows import identity_scales, mean_and_std, std_or_one
+from ..state import ROUNDING, Scales
+from .aggregate import shares_of, weighted_sum
+
+
+class Summary(NamedTuple):
+    """Of a client's rows, in the units of the table; y of a classification has no numbers."""
+
+    n_rows: np.ndarray
+    x_mean: np.ndarray
+    x_std: np.ndarray
+    y_mean: np.ndarray
+    y_std: np.ndarray
+
+
+def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summary:
+    """Of rows as they are; y is (rows, outputs), or None for a classification."""
+    nothing = np.zeros(0)
+    x_moments = mean_and_std(x, weight)
+    y_moments = (nothing, nothing) if y is None else mean_and_std(y, weight)
+    return Summary(np.asarray(weight.sum(dtype=np.float64)), *x_moments, *y_moments)
+
+
+def merged(summaries: Sequence[Summary]) -> Summary:
+    """Of all rows together; one client's own summary comes back as it was."""
+    shares = shares_of([float(summary.n_rows) for summary in summaries])
+    total = weighted_sum([summary.n_rows for summary in summaries], [1.0] * len(summaries))
+    parts = []
+    for mean, std in (("x_mean", "x_std"), ("y_mean", "y_std")):
+        means, stds = ([getattr(summary, name) for summary in summaries] for name in (mean, std))
+        middle = weighted_sum(means, shares)
+        spread = [np.square(s) + np.square(m - middle) for m, s in zip(means, stds, strict=True)]
+        parts += [middle, np.sqrt(weighted_sum(spread, shares))]
+    return Summary(total, *parts)
+
+
+class Scaling(NamedTuple):
+    """What is taken off and divided by, for inputs and outputs."""
+
+    x_mean: np.ndarray
+    x_scale: np.ndarray
+    y_mean: np.ndarray
+    y_scale: np.ndarray
+
+
+def scaling_of(summary: Summary, standardize: bool) -> Scaling:
+    """Standard scales, or none; a constant column gets scale one."""
+    if not standardize:
+        return Scaling(*identity_scales(len(summary.x_mean)), *identity_scales(len(summary.y_mean)))
+    return Scaling(
+        summary.x_mean,
+        std_or_one(summary.x_mean, summary.x_std),
+        summary.y_mean,
+        std_or_one(summary.y_mean, summary.y_std),
+    )
+
+
+def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
+    """What the engine's start has to know of the scaled data."""
+    x_mean = (summary.x_mean - scaling.x_mean) / scaling.x_scale
+    y_mean = (summary.y_mean - scaling.y_mean) / scaling.y_scale
+    power = float(np.square(summary.x_std / scaling.x_scale).sum())
+    y_var = np.square(summary.y_std / scaling.y_scale)
+    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
+    classification = not summary.y_mean.size
+    return Scales(
+        x_mean,
+        power if power > ROUNDING * np.square(x_mean).sum() else 1.0,
+        np.zeros(n_outputs) if classification else y_mean,
+        np.ones(()) if classification else y_var,
+    )
