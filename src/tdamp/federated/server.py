@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -67,12 +67,19 @@ class Server:
         """The round's end. The order of the clients is that of their numbers; their weights are their rows' shares."""
         clients = sorted(uploads)
         self.rows |= {k: float(uploads[k].n_rows) for k in clients}
-        shares = dict(zip(clients, shares_of([self.rows[k] for k in clients]), strict=True))
-        centred = self._same_centre({k: uploads[k].posterior for k in clients}, shares)
-        combine = self._combine_sites if self.terms.aggregation == "sites" else self._combine
-        layers = combine(centred, shares)
-        noise = self._noise([uploads[k] for k in clients], list(shares.values()))
-        found = self.state._replace(layers=tuple(layers), noise_var=noise)
+        shares = shares_of([self.rows[k] for k in clients])
+        here = [self.at_home(uploads[k].posterior) for k in clients]
+        if self.terms.aggregation == "sites":
+            layers = self._with_sites(dict(zip(clients, here, strict=True)))
+        else:
+            layers = self._averaged(here, shares)
+        centres = [weighted_sum([uploads[k].posterior[l].centre for k in clients], shares) for l in range(len(layers))]
+        self.end_round(layers, centres, self._noise([uploads[k] for k in clients], shares))
+
+    def end_round(self, layers: Sequence[Layer], centres: Sequence[np.ndarray], noise_var: np.ndarray) -> None:
+        """Take new layers (in the old centres), move the centres, and see to hyperparameters and size."""
+        moved = [_in_single(_moved(layer, centre)) for layer, centre in zip(layers, centres, strict=True)]
+        found = self.state._replace(layers=tuple(moved), noise_var=noise_var.astype(self.state.noise_var.dtype))
         if not is_finite(found):
             raise Diverged("the aggregate of this round is not finite; the round before stays")
         self.state = found
@@ -80,49 +87,47 @@ class Server:
         self._look()
         self._remove()
 
+    def at_home(self, posterior: Sequence[Belief]) -> list[Belief]:
+        """A client's posterior with the biases that belong to the server's centres."""
+        layers = zip(posterior, self.state.layers, strict=True)
+        return [recentred(belief, layer.centre) for belief, layer in layers]
+
     # one posterior from many
 
-    def _same_centre(
-        self, posteriors: Mapping[int, tuple[Belief, ...]], shares: Mapping[int, float]
-    ) -> dict[int, list[Belief]]:
-        """Every client's biases for the average of their centres, which becomes the server's."""
-        moved: dict[int, list[Belief]] = {k: [] for k in posteriors}
-        for l, layer in enumerate(self.state.layers):
-            new = weighted_sum([posteriors[k][l].centre for k in posteriors], list(shares.values()))
-            centre = new.astype(layer.centre.dtype)
-            for k, posterior in posteriors.items():
-                moved[k].append(recentred(posterior[l], centre))
-        return moved
-
-    def _combine(self, posteriors: Mapping[int, list[Belief]], shares: Mapping[int, float]) -> list[Layer]:
+    def _averaged(self, posteriors: Sequence[Sequence[Belief]], shares: Sequence[float]) -> list[Layer]:
         """WGA or WAA, then the server's step."""
-        rule, weights = RULES[self.terms.aggregation], list(shares.values())
-        layers, velocity = [], []
+        rule, layers = RULES[self.terms.aggregation], []
         for l, layer in enumerate(self.state.layers):
-            each = [posteriors[k][l] for k in posteriors]
-            centre = each[0].centre
-            weight = rule([self._groups(layer, l, belief.weight) for belief in each], weights)
-            bias = rule([_single(layer, belief.bias) for belief in each], weights)
-            old = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)
-            before = self.velocity[l] if self.velocity else (0.0, 0.0)
-            weight_mean, weight_move = self._step(old.weight.mean, weight.slab.mean, before[0])
-            bias_mean, bias_move = self._step(old.bias.mean, bias.slab.mean[:, 0], before[1])
-            velocity.append((weight_move, bias_move))
-            new = _layer(layer, centre, on_host(weight_mean, weight.slab.var), on_host(bias_mean, bias.slab.var[:, 0]))
+            each = [posterior[l] for posterior in posteriors]
+            weight = rule([self._groups(layer, l, belief.weight) for belief in each], shares)
+            bias = rule([_single(layer, belief.bias) for belief in each], shares)
+            layers.append(layer._replace(weight=weight.slab, bias=_flat(bias.slab)))
             if self.terms.aggregation == "waa":
-                new = self._with_logits(new, l, weight.logit, bias.logit)
-            layers.append(new)
+                layers[l] = self._with_logits(layers[l], l, weight.logit, bias.logit)
+        return self.stepped(layers)
+
+    def stepped(self, average: Sequence[Layer]) -> list[Layer]:
+        """The server's step: the average, or beyond it, with the momentum of the steps before."""
+        first = not self.rounds_done
+        step, momentum = (1.0, 0.0) if first else (self.terms.step, self.terms.momentum)
+        layers, velocity = [], []
+        for l, (old, new) in enumerate(zip(self.state.layers, average, strict=True)):
+            means: list[np.ndarray] = []
+            moves: list[np.ndarray] = []
+            for part in ("weight", "bias"):
+                was, now = (np.asarray(getattr(layer, part).mean, np.float64) for layer in (old, new))
+                move = now - was
+                if not (step == 1 and momentum == 0):
+                    last = self.velocity[l][len(moves)] if self.velocity else 0.0
+                    move = step * move + momentum * last
+                    now = was + move
+                means.append(now)
+                moves.append(move)
+            weight, bias = (on_host(m, b.var) for m, b in zip(means, (new.weight, new.bias), strict=True))
+            layers.append(new._replace(weight=weight, bias=bias))
+            velocity.append((moves[0], moves[1]))
         self.velocity = velocity
         return layers
-
-    def _step(self, old: Any, average: Any, last: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The server's new means and their move, given the clients' average."""
-        move = average - np.asarray(old, np.float64)
-        step, momentum = (self.terms.step, self.terms.momentum) if self.rounds_done else (1.0, 0.0)
-        if step == 1 and momentum == 0:
-            return average, move
-        move = step * move + momentum * last
-        return old + move, move
 
     def _groups(self, layer: Layer, l: int, slab: Moments) -> SpikeSlab:
         ids = self._group_of if l == 0 else None
@@ -150,28 +155,23 @@ class Server:
         base, bias_base = 1 / float(layer.base_var), 1 / float(layer.bias_base_var)
         return Factors(layer.weight, base, self.sites[l][0]), Factors(layer.bias, bias_base, self.sites[l][1])
 
-    def _combine_sites(self, posteriors: Mapping[int, list[Belief]], shares: Mapping[int, float]) -> list[Layer]:
+    def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
         layers = []
+        powers = {k: self.terms.reach * self._total / self.rows[k] for k in posteriors}
+        whole = {k: self.rows[k] / self._total for k in self.rows}
         for l, layer in enumerate(self.state.layers):
-            centre = next(iter(posteriors.values()))[l].centre
-            old = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)
-            powers = {k: self.terms.reach * self._total / self.rows[k] for k in posteriors}
             new = []
-            pairs = zip(self._factors(l, layer), old[:2], ("weight", "bias"), strict=True)
-            for (posterior, base_prec, known), belief, part in pairs:
-                if not self.rounds_done:
-                    whole = {k: self.rows[k] / self._total for k in self.rows}
-                    known = sites.begin(belief.mean, base_prec, whole)
-                    shape = np.shape(posterior.mean)
-                    flat = on_host(np.zeros(shape), np.full(shape, 1 / base_prec))
-                    cavities = dict.fromkeys(posteriors, flat)
-                else:
-                    cavities = {k: sites.cavity(Factors(posterior, base_prec, known), k, powers[k]) for k in posteriors}
+            for factors, part in zip(self._factors(l, layer), ("weight", "bias"), strict=True):
                 learned = {k: getattr(posteriors[k][l], part) for k in posteriors}
-                step = self.terms.step if self.rounds_done else 1.0
-                new.append(sites.update(Factors(belief, base_prec, known), cavities, learned, powers, step))
+                step = self.terms.step
+                cavities = {k: sites.cavity(factors, k, powers[k]) for k in posteriors}
+                if not self.rounds_done:
+                    mean, base_var, step = factors.posterior.mean, 1 / factors.base_prec, 1.0
+                    factors = factors._replace(sites=sites.begin(mean, factors.base_prec, whole))
+                    cavities = dict.fromkeys(posteriors, on_host(0 * mean, np.full(np.shape(mean), base_var)))
+                new.append(sites.update(factors, cavities, learned, powers, step))
             self.sites[l] = new[0].sites, new[1].sites
-            layers.append(_layer(layer, centre, new[0].posterior, new[1].posterior))
+            layers.append(layer._replace(weight=new[0].posterior, bias=new[1].posterior))
         return layers
 
     # hyperparameters and size
@@ -247,10 +247,21 @@ def _single(layer: Layer, slab: Moments) -> SpikeSlab:
     return SpikeSlab(logit, on_host(np.asarray(slab.mean)[:, None], np.asarray(slab.var)[:, None]))
 
 
-def _layer(layer: Layer, centre: Any, weight: Moments, bias: Moments) -> Layer:
-    """The layer with new slabs, as float32."""
-    weight, bias = (on_host(*belief, np.float32) for belief in (weight, bias))
-    return layer._replace(weight=weight, bias=bias, centre=centre)
+def _flat(slab: Moments) -> Moments:
+    """Groups of one as biases."""
+    return on_host(slab.mean[:, 0], slab.var[:, 0])
+
+
+def _moved(layer: Layer, centre: Any) -> Layer:
+    """The same function of the inputs with another centre."""
+    centre = np.asarray(centre, np.float32)
+    moved = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)  # type: ignore[arg-type]
+    return layer._replace(bias=moved.bias, centre=centre)
+
+
+def _in_single(layer: Layer) -> Layer:
+    """As the engine has it."""
+    return layer._replace(weight=on_host(*layer.weight, np.float32), bias=on_host(*layer.bias, np.float32))
 
 
 def _taken(factors: Mapping[int, Site], place: Any) -> dict[int, Site]:
