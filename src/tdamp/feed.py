@@ -13,6 +13,8 @@ from .checks import Data
 ROW_BUCKET = 64
 SMALL = 4096
 """Up to this many rows are padded to ROW_BUCKET times a power of two: neighbouring problems share one compilation."""
+COARSE = 8
+"""Steps between two powers of two, where many rows are padded too: clients of a federation are many, and unequal."""
 
 Chunk = tuple[Array, Array, Array, int]
 
@@ -20,8 +22,11 @@ Chunk = tuple[Array, Array, Array, int]
 class Feed:
     """Rows of some columns, `centre` (theirs) taken off. What fits one chunk is put on the device once and stays."""
 
-    def __init__(self, data: Data, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None) -> None:
-        self.data, self.columns, self.centre = data, columns, centre
+    def __init__(
+        self, data: Data, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None, alike: bool = False
+    ) -> None:
+        """`alike` pads large numbers of rows too."""
+        self.data, self.columns, self.centre, self.alike = data, columns, centre, alike
         rows = len(data.x)
         self.size = min(chunk_rows or rows, rows)
         self.resident = self._put(slice(0, rows)) if self.size == rows else None
@@ -47,7 +52,7 @@ class Feed:
         x = x - self.centre
         n = len(x)
         size = max(n, self.size) if self.size < len(self.data.x) else n
-        if size <= SMALL:
+        if size <= SMALL or self.alike:
             size = padded_rows(size)
         if size > n:
             x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
@@ -55,8 +60,9 @@ class Feed:
 
 
 def padded_rows(rows: int) -> int:
-    """ROW_BUCKET times the power of two that holds so many rows."""
-    return ROW_BUCKET * (1 << max(0, -(-rows // ROW_BUCKET) - 1).bit_length())
+    """ROW_BUCKET times the power of two that holds so many rows; above SMALL the next of COARSE steps up to it."""
+    power = ROW_BUCKET * (1 << max(0, -(-rows // ROW_BUCKET) - 1).bit_length())
+    return power if rows <= SMALL else -(-rows // (power // (2 * COARSE))) * (power // (2 * COARSE))
 
 
 def shuffle(rng: np.random.Generator, rows: int, n_here: int, batch_size: int) -> tuple[np.ndarray, np.ndarray]:

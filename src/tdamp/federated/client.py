@@ -19,6 +19,7 @@ from ..network import Network
 from ..state import State
 from ..training import active_units
 from .exchange import Belief, Broadcast, Upload
+from .packing import opened_broadcast, packed_upload
 from .terms import Terms
 
 
@@ -50,7 +51,7 @@ class Client:
     def feed(self, columns: np.ndarray, centre: np.ndarray) -> Feed:
         """The rows on the device; they stay there until columns are removed."""
         if self._feed is None or not np.array_equal(self._feed.columns, columns):
-            self._feed = Feed(self.data, columns, centre, self.terms.settings.chunk_rows)
+            self._feed = Feed(self.data, columns, centre, self.terms.settings.chunk_rows, alike=True)
         return self._feed
 
 
@@ -111,7 +112,8 @@ class _Work:
     """The broadcast as the engine wants it: arrays padded to a bucket, as in a training on its own."""
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
-        state, inputs = broadcast.state, np.asarray(broadcast.inputs)
+        self.packs = terms.precision == "factored"
+        state, inputs = opened_broadcast(broadcast).state, np.asarray(broadcast.inputs)
         bucket = 1 if terms.settings.prior == "burst" else compact.BUCKET
         network = network_of(terms, state)
         self.state, self.network, index = compact.take(state, network, active_units(state), bucket)
@@ -132,7 +134,8 @@ class _Work:
         noise = np.asarray(state.noise_var)
         counted = jax.tree.map(lambda sums: np.asarray(sums, noise.dtype), stats)
         heard = np.asarray(log_evidence / n_rows, noise.dtype)
-        return Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64))
+        upload = Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64))
+        return packed_upload(upload, [layer.base_var for layer in layers]) if self.packs else upload
 
 
 def network_of(terms: Terms, state: State) -> Network:

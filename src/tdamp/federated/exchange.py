@@ -21,10 +21,18 @@ from ..turbo import Layer
 Arrays = dict[str, np.ndarray]
 
 
+class Factored(NamedTuple):
+    """Slabs of precision 1 / base_var + row_i column_j (`packing`)."""
+
+    mean: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+
+
 class Belief(NamedTuple):
     """What a client learned about one layer: slabs, and the centre that its biases belong to."""
 
-    weight: Moments
+    weight: Any  # Moments, or Factored on the wire
     bias: Moments
     centre: np.ndarray
 
@@ -75,18 +83,23 @@ def path_name(path: Any) -> str:
 def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     """The message that has these arrays; KeyError names one that is missing."""
     moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
-    belief: Any = Belief(moments, moments, 0)  # type: ignore[arg-type]
+    belief: Any = Belief(_weight(arrays), moments, 0)  # type: ignore[arg-type]
     return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0), arrays)  # type: ignore[arg-type]
 
 
 def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
     """The message that has these arrays; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
-    layer: Any = Layer(moments, moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
     anchors = (Anchor(moments, moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]
     return _fill(Broadcast(state, 0, anchors, 0, 0), arrays)  # type: ignore[arg-type]
+
+
+def _weight(arrays: Arrays) -> Any:
+    packed: Any = Factored(0, 0, 0)  # type: ignore[arg-type]
+    return packed if any(name.endswith("weight.row") for name in arrays) else Moments(0, 0)  # type: ignore[arg-type]
 
 
 def _fill(like: Any, arrays: Arrays) -> Any:

@@ -81,4 +81,5 @@ def update(
     for k, pull in pulls.items():
         sites[k] = Site(sites[k].prec, sites[k].slope + damping * pull)
     moved = mean + damping * sum(pulls.values()) / total
+    sites = {k: Site(site.prec, site.slope - site.prec * (moved - mean)) for k, site in sites.items()}
     return Factors(on_host(moved, 1 / total), factors.base_prec, sites)

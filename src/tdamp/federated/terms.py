@@ -10,6 +10,7 @@ from ..settings import Settings
 
 Aggregation = Literal["wga", "waa", "sites"]
 NoiseAt = Literal["clients", "server"]
+Precision = Literal["full", "factored"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Terms:
     step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     reach: with "sites", the part of the federation that a client's rows stand for in its own training.
+    precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
+        columns: half the bytes (`federated.packing`).
     """
 
     network: Network
@@ -36,11 +39,13 @@ class Terms:
     noise: NoiseAt = "clients"
     step: float = 1.0
     momentum: float = 0.0
-    reach: float = 0.5
+    reach: float = 1.0
+    precision: Precision = "full"
 
     def __post_init__(self) -> None:
         """Raise ValueError for terms that cannot work."""
-        for name, choices in (("aggregation", get_args(Aggregation)), ("noise", get_args(NoiseAt))):
+        for name, kind in (("aggregation", Aggregation), ("noise", NoiseAt), ("precision", Precision)):
+            choices = get_args(kind)
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
         for name in ("rounds", "local_epochs"):

@@ -1,0 +1,98 @@
+"""tdamp as a federation in the paper's evaluation: K = 4 clients for Boston, 10 for MNIST, 10 local epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..checks import check_data
+from ..federated.client import Client
+from ..federated.joint import fitted_of
+from ..federated.server import Server
+from ..federated.simulate import play
+from ..federated.terms import Terms
+from ..network import Network
+from ..settings import Settings
+from ..state import init
+from . import ours
+from .baselines.fedavg import CLIENTS
+from .baselines.federation import LOCAL_EPOCHS, shares
+from .jobs import Config, Job, Run, loss_of
+from .presets import BOSTON, MNIST
+from .progress import Tick
+
+PRESETS = {"mnist": MNIST, "boston": BOSTON}
+
+
+class FederatedTdamp:
+    """WGA of the clients' posteriors; the `epochs` of a training are its rounds."""
+
+    name, label = "tdamp_federated", "tdamp"
+
+    def __init__(self, clients: int | None = None, local_epochs: int = LOCAL_EPOCHS) -> None:
+        self.clients, self.local_epochs = clients, local_epochs
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """How fast the data weight grows, and how far the server steps."""
+        return ({"preset": data},)
+
+    def terms(self, job: Job, widths: tuple[int, ...], batch: int, rounds: int) -> Terms:
+        """The configuration as terms."""
+        network = Network(widths, job.problem.task, "relu")
+        own = {name: job.config[name] for name in ("step", "momentum", "aggregation", "reach", "precision") if name in job.config}
+        settings = federated_settings(job.config, job.keep, batch, rounds, self.local_epochs)
+        return Terms(network, settings, rounds, self.local_epochs, job.seed, **own)  # type: ignore[arg-type]
+
+    def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
+        """One after the other."""
+        runs = []
+        for job in jobs:
+            runs.append(self._run(job, self.terms(job, widths, batch, epochs)))
+            tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
+        return runs
+
+    def _run(self, job: Job, terms: Terms) -> Run:
+        problem = job.problem
+        parts = shares(problem, self.clients or CLIENTS[problem.task], job.seed)
+        clients = [
+            Client(k, terms, check_data(terms.network, problem.x[rows], problem.y[rows], None))
+            for k, rows in enumerate(parts)
+        ]
+        start = init(terms.network, terms.settings, np.random.default_rng(job.seed), problem.x, problem.y)
+        server = Server(terms, start, {client.number: client.n_rows for client in clients})
+        losses: list[float] = []
+        sent: list[float] = []
+        for record in play(server, clients):
+            model = ours.Ours(fitted_of(server, []))
+            losses.append(loss_of(model.point(problem.x_test), problem))
+            sent.append(float(record["bytes_up"] + record["bytes_down"]))
+        return Run(losses, fitted_of(server, []).n_units, {"bytes": sent})
+
+
+def federated_settings(config: Config, keep: float, batch: int, rounds: int, local_epochs: int) -> Settings:
+    """Settings of a configuration: data weight and memory grow from round to round."""
+    number = {name: float(value) for name, value in config.items() if not isinstance(value, str)}
+    base = replace(
+        PRESETS[str(config["preset"])],
+        batch_size=batch,
+        max_epochs=rounds * local_epochs,
+        keep=None if keep == 1 else keep,
+        prune_start=number.get("prune_start", 0.1),
+        prune_end=number.get("prune_end", 0.6),
+    )
+    if "noise" in number:
+        base = replace(base, noise_update="fixed", noise_init=number["noise"])
+    base = replace(base, learn_base_var=bool(number.get("learn_base_var")))
+    memory = _by_round(number.get("memory", 0.5), number.get("memory_growth", 1.0), rounds, number.get("top", 1e9) / 2)
+    weight = _by_round(number.get("data_weight", 1.0), number.get("growth", 2.0), rounds, number.get("top", 1e9))
+    return replace(base, data_weight=_each(weight, local_epochs), memory=_each(memory, local_epochs))
+
+
+def _by_round(first: float, growth: float, rounds: int, top: float) -> list[float]:
+    return [min(first + growth * r, max(top, first)) for r in range(rounds)]
+
+
+def _each(values: Sequence[float], epochs: int) -> tuple[float, ...]:
+    return tuple(float(value) for value in values for _ in range(epochs))
