@@ -84,7 +84,7 @@ def federated_settings(config: Config, keep: float, batch: int, rounds: int, loc
     )
     if "noise" in number:
         base = replace(base, noise_update="fixed", noise_init=number["noise"])
-    base = replace(base, learn_base_var=bool(number.get("learn_base_var")))
+    base = replace(base, learn_base_var=bool(number.get("learn_base_var")), trust=number.get("trust", base.trust), batch_size=int(number.get("batch", batch)))
     memory = _by_round(number.get("memory", 0.5), number.get("memory_growth", 1.0), rounds, number.get("top", 1e9) / 2)
     weight = _by_round(number.get("data_weight", 1.0), number.get("growth", 2.0), rounds, number.get("top", 1e9))
     return replace(base, data_weight=_each(weight, local_epochs), memory=_each(memory, local_epochs))

@@ -113,7 +113,8 @@ class _Work:
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
         self.packs = terms.precision == "factored"
-        state, inputs = opened_broadcast(broadcast).state, np.asarray(broadcast.inputs)
+        broadcast = opened_broadcast(broadcast)
+        state, inputs = broadcast.state, np.asarray(broadcast.inputs)
         bucket = 1 if terms.settings.prior == "burst" else compact.BUCKET
         network = network_of(terms, state)
         self.state, self.network, index = compact.take(state, network, active_units(state), bucket)

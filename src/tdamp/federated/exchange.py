@@ -93,7 +93,7 @@ def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
     layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
-    anchors = (Anchor(moments, moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]
+    anchors = (Anchor(_weight(arrays), moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]
     return _fill(Broadcast(state, 0, anchors, 0, 0), arrays)  # type: ignore[arg-type]
 
 

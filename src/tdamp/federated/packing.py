@@ -16,6 +16,7 @@ import numpy as np
 from ..beliefs import Moments
 from .aggregate import on_host
 from .exchange import Broadcast, Factored, Upload
+from .sites import FLOOR
 
 
 def factored(slab: Moments, base_var: Any) -> Factored:
@@ -50,16 +51,27 @@ def opened_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
 
 
 def packed_broadcast(broadcast: Broadcast) -> Broadcast:
-    """A broadcast to be sent; anchors stay as they are."""
-    layers = broadcast.state.layers
-    packed: Any = tuple(layer._replace(weight=factored(layer.weight, layer.base_var)) for layer in layers)  # type: ignore[arg-type]
-    return broadcast._replace(state=broadcast.state._replace(layers=packed))
+    """A broadcast to be sent. Anchors may be wider than the base prior, as wide as cavities may be."""
+    layers: Any = broadcast.state.layers
+    packed: Any = tuple(layer._replace(weight=factored(layer.weight, layer.base_var)) for layer in layers)
+    anchors = broadcast.anchors
+    if anchors is not None:
+        pairs = zip(anchors, layers, strict=True)
+        anchors = tuple(a._replace(weight=factored(a.weight, _widest(layer))) for a, layer in pairs)  # type: ignore[arg-type]
+    return broadcast._replace(state=broadcast.state._replace(layers=packed), anchors=anchors)
 
 
 def opened_broadcast(broadcast: Broadcast) -> Broadcast:
     """What was packed, or the broadcast itself."""
     layers = tuple(layer._replace(weight=_full(layer.weight, layer.base_var)) for layer in broadcast.state.layers)
-    return broadcast._replace(state=broadcast.state._replace(layers=layers))
+    anchors = broadcast.anchors
+    if anchors is not None:
+        anchors = tuple(a._replace(weight=_full(a.weight, _widest(b))) for a, b in zip(anchors, layers, strict=True))
+    return broadcast._replace(state=broadcast.state._replace(layers=layers), anchors=anchors)
+
+
+def _widest(layer: Any) -> float:
+    return float(layer.base_var) / FLOOR
 
 
 def _full(slab: Any, base_var: Any) -> Moments:
