@@ -148,6 +148,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "ablations": picture("ablations", "What each part contributes"),
     "federated-curves": picture("federated-curves", "Federated learning: test loss by round"),
     "federated-sparsity": picture("federated-sparsity", "Federated learning: final loss by share of units"),
+    "federated-skew": picture("federated-skew", "Federated learning with skewed labels: loss by round"),
     "time": time,
 }
 

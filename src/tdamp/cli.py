@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .commands import bench, data, demo, export, fit, inspect, predict, report, reproduce
+from .commands import bench, data, demo, export, federate, fit, inspect, predict, report, reproduce
 from .commands.arguments import Parser
 from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, code_of, heard_interrupts, message_of
 from .commands.speech import heard_warnings, tell
 
-COMMANDS = (fit, predict, report, inspect, export, data, demo, reproduce, bench)
+COMMANDS = (fit, predict, report, inspect, export, federate, data, demo, reproduce, bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

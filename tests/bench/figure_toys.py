@@ -29,11 +29,14 @@ class Toy:
     def train(self, jobs, widths, batch, epochs, tick) -> list[Run]:
         if Toy.stop_at == len(Toy.calls):
             raise KeyboardInterrupt
-        Toy.calls.append([(self.name, job.config["rate"], job.keep, job.seed, len(job.problem.x)) for job in jobs])
+        Toy.calls.append(
+            [(self.name, job.config.get("rate", 0.1), job.keep, job.seed, len(job.problem.x)) for job in jobs]
+        )
         runs = []
         for job in jobs:
-            first = START[self.name] * (1 + job.config["rate"]) * job.keep**-0.1
-            loss = [math.inf if job.config["rate"] == 9.0 else first / e + job.seed / 100 for e in range(1, epochs + 1)]
+            rate = job.config.get("rate", 0.1)  # configurations that are not tuned have none
+            first = START[self.name] * (1 + rate) * job.keep**-0.1
+            loss = [math.inf if rate == 9.0 else first / e + job.seed / 100 for e in range(1, epochs + 1)]
             runs.append(Run(loss, n_keep(widths, job.keep), extra={"noise_var": [0.5] * epochs}))
             tick(self.name)
         return runs

@@ -47,6 +47,15 @@ def test_impossible_shares_are_refused(lines, clients):
         shares(lines[0], clients, seed=0)
 
 
+def test_skewed_shares_are_equal_and_lack_classes(blobs):
+    """enumeration: as many rows for everyone, none twice; with little skew all classes, with much of it not."""
+    for skew, all_classes in ((100.0, True), (0.01, False)):
+        found = shares(blobs, 4, 0, skew)
+        assert len({len(share) for share in found}) == 1 and len(np.unique(np.concatenate(found))) == 4 * len(found[0])
+        has_all = [len(np.unique(blobs.y[share])) == len(np.unique(blobs.y)) for share in found]
+        assert all(has_all) if all_classes else not any(has_all[:2])
+
+
 def test_the_average_is_weighted_by_rows():
     """identity: two jobs of three clients by hand; one client is not changed by a bit."""
     rng = np.random.default_rng(0)

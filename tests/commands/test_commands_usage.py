@@ -24,7 +24,11 @@ def test_alone_prints_help() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["fit", "predict", "report", "inspect", "export", "demo", "data list", "data fetch"]
+    "command",
+    [
+        *("fit", "predict", "report", "inspect", "export", "demo"),
+        *("data list", "data fetch", "federate run", "federate app"),
+    ],
 )
 def test_help_of_commands(command: str) -> None:
     """identity: every command explains itself."""

@@ -17,31 +17,48 @@ from ..network import Network
 from ..settings import Settings
 from ..state import init
 from . import ours
-from .baselines.fedavg import CLIENTS
+from .baselines.fedavg import CLIENTS, SKEW
 from .baselines.federation import LOCAL_EPOCHS, shares
 from .jobs import Config, Job, Run, loss_of
 from .presets import BOSTON, MNIST
 from .progress import Tick
 
 PRESETS = {"mnist": MNIST, "boston": BOSTON}
+OF_TERMS = ("step", "momentum", "aggregation", "reach", "precision")
+
+
+AVERAGES: dict[str, tuple[str, Config]] = {
+    name: (label, {"preset": "mnist", "aggregation": name, "step": 1.3, "momentum": 0.4})
+    for name, label in (("wga", "geometric average"), ("waa", "algebraic average"))
+}
+"""For comparison, with the step and momentum that are best for the first."""
 
 
 class FederatedTdamp:
-    """WGA of the clients' posteriors; the `epochs` of a training are its rounds."""
+    """A site for each client; the `epochs` of a training are its rounds."""
 
     name, label = "tdamp_federated", "tdamp"
+    skew: float | None = None
 
     def __init__(self, clients: int | None = None, local_epochs: int = LOCAL_EPOCHS) -> None:
         self.clients, self.local_epochs = clients, local_epochs
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """How fast the data weight grows, and how far the server steps."""
-        return ({"preset": data},)
+        if data == "boston":
+            held: Config = {"preset": data, "aggregation": "sites", "noise": 0.1, "learn_base_var": 1, "growth": 0}
+            return tuple({**held, "data_weight": 20, "memory": m, "memory_growth": g} for m, g in ((3, 1), (5, 2)))
+        shape: Config = {"preset": data, "aggregation": "sites", "precision": "factored"}
+        return tuple({**shape, "step": step} for step in (1.0, 1.4))
 
     def terms(self, job: Job, widths: tuple[int, ...], batch: int, rounds: int) -> Terms:
         """The configuration as terms."""
         network = Network(widths, job.problem.task, "relu")
-        own = {name: job.config[name] for name in ("step", "momentum", "aggregation", "reach", "precision") if name in job.config}
+        own = {
+            name: job.config[name]
+            for name in ("step", "momentum", "aggregation", "reach", "precision")
+            if name in job.config
+        }
         settings = federated_settings(job.config, job.keep, batch, rounds, self.local_epochs)
         return Terms(network, settings, rounds, self.local_epochs, job.seed, **own)  # type: ignore[arg-type]
 
@@ -55,7 +72,7 @@ class FederatedTdamp:
 
     def _run(self, job: Job, terms: Terms) -> Run:
         problem = job.problem
-        parts = shares(problem, self.clients or CLIENTS[problem.task], job.seed)
+        parts = shares(problem, self.clients or CLIENTS[problem.task], job.seed, self.skew)
         clients = [
             Client(k, terms, check_data(terms.network, problem.x[rows], problem.y[rows], None))
             for k, rows in enumerate(parts)
@@ -71,6 +88,12 @@ class FederatedTdamp:
         return Run(losses, fitted_of(server, []).n_units, {"bytes": sent})
 
 
+class SkewedTdamp(FederatedTdamp):
+    """The same, on clients with skewed labels."""
+
+    name, label, skew = "tdamp_skewed", "tdamp", SKEW
+
+
 def federated_settings(config: Config, keep: float, batch: int, rounds: int, local_epochs: int) -> Settings:
     """Settings of a configuration: data weight and memory grow from round to round."""
     number = {name: float(value) for name, value in config.items() if not isinstance(value, str)}
@@ -84,7 +107,12 @@ def federated_settings(config: Config, keep: float, batch: int, rounds: int, loc
     )
     if "noise" in number:
         base = replace(base, noise_update="fixed", noise_init=number["noise"])
-    base = replace(base, learn_base_var=bool(number.get("learn_base_var")), trust=number.get("trust", base.trust), batch_size=int(number.get("batch", batch)))
+    base = replace(
+        base,
+        learn_base_var=bool(number.get("learn_base_var")),
+        trust=number.get("trust", base.trust),
+        batch_size=int(number.get("batch", batch)),
+    )
     memory = _by_round(number.get("memory", 0.5), number.get("memory_growth", 1.0), rounds, number.get("top", 1e9) / 2)
     weight = _by_round(number.get("data_weight", 1.0), number.get("growth", 2.0), rounds, number.get("top", 1e9))
     return replace(base, data_weight=_each(weight, local_epochs), memory=_each(memory, local_epochs))

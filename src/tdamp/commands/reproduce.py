@@ -10,7 +10,8 @@ from .arguments import count
 from .ends import Stop
 from .speech import tell
 
-FIGURES = ("curves", "sparsity", "margins", "noise", "ablations", "federated-curves", "federated-sparsity")
+FEDERATED = ("federated-curves", "federated-sparsity", "federated-skew")
+FIGURES = ("curves", "sparsity", "margins", "noise", "ablations", *FEDERATED)
 DATA = ("boston", "mnist")
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.utils import compute_sample_weight
 
 from ..checks import check_groups
 from ..compilation import keep_compiled
@@ -17,7 +18,7 @@ from .joint import agree, finish, fitted_of, own_losses, scaled
 from .server import Server
 from .simulate import Record, play
 from .summary import Scaling, summary_of
-from .terms import Aggregation, NoiseAt
+from .terms import Aggregation, NoiseAt, Precision
 
 
 class FederatedFit(NamedTuple):
@@ -35,6 +36,8 @@ def federated_fit(
     local_epochs: int = 10,
     aggregation: Aggregation = "wga",
     noise: NoiseAt = "clients",
+    precision: Precision = "full",
+    robust: bool = False,
     step: float | None = None,
     momentum: float | None = None,
     participation: float = 1.0,
@@ -50,8 +53,8 @@ def federated_fit(
         reached by the server, `max_epochs` and early stopping are not used.
     clients : (X, y) or (X, y, sample_weight) of every client.
     rounds, local_epochs : rounds of exchange, and passes of every client over its rows in each.
-    aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, step and momentum (chosen if
-        None).
+    aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
+        momentum (the last two chosen if None).
     participation : the part of the clients that is drawn for each round.
     together : train clients with equal numbers of rows as one vectorised program; equal but for rounding.
     test : (X, y) for a score after every round.
@@ -63,11 +66,9 @@ def federated_fit(
     clients' rows, seconds, and the score, round by round.
     """
     estimator = clone(estimator)
-    rows = [_rows(estimator, k, *client) for k, client in enumerate(clients)]
-    if not rows:
-        raise ValueError("clients is empty: give (X, y) of at least one client")
+    rows = [_rows(estimator, k, *client) for k, client in enumerate(_weighted(estimator, _pairs(clients)))]
     classification = estimator._task == "classification"
-    classes = np.unique(np.concatenate([np.unique(y) for _, y, _ in rows])) if classification else None
+    classes = _classes([y for _, y, _ in rows]) if classification else None
     if not classification:
         estimator.single_output_ = rows[0][1].ndim == 1
     summaries = {
@@ -76,7 +77,7 @@ def federated_fit(
     }
     terms, start = agree(
         estimator, summaries, None if classes is None else list(classes), rounds=rounds, local_epochs=local_epochs,
-        aggregation=aggregation, noise=noise, step=step, momentum=momentum,
+        aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step, momentum=momentum,
     )  # fmt: skip
     ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
     scaling = scaling_of_estimator(estimator)
@@ -105,6 +106,34 @@ def scaling_of_estimator(estimator: Any) -> Scaling:
     nothing = np.zeros(0)
     y = (getattr(estimator, "y_mean_", nothing), getattr(estimator, "y_scale_", nothing))
     return Scaling(estimator.x_mean_, estimator.x_scale_, *y)
+
+
+def _pairs(clients: Any) -> list[tuple[Any, Any, Any]]:
+    """X, y and weights (or None) of every client."""
+    if not isinstance(clients, list | tuple) or not clients:
+        raise ValueError("clients: expected a list with (X, y) or (X, y, sample_weight) of at least one client")
+    for k, client in enumerate(clients):
+        if not isinstance(client, list | tuple) or len(client) not in (2, 3):
+            raise ValueError(f"client {k}: expected (X, y) or (X, y, sample_weight), got {type(client).__name__}")
+    return [(*client, *[None] * (3 - len(client))) for client in clients]
+
+
+def _weighted(estimator: Any, clients: list[tuple[Any, Any, Any]]) -> list[tuple[Any, Any, Any]]:
+    """With the estimator's `class_weight`, relative to all clients' rows, in the weights."""
+    if getattr(estimator, "class_weight", None) is None:
+        return clients
+    relative = compute_sample_weight(estimator.class_weight, np.concatenate([np.asarray(y) for _, y, _ in clients]))
+    parts = np.split(relative / relative.mean(), np.cumsum([len(y) for _, y, _ in clients])[:-1])
+    ones = [np.ones(len(part)) if w is None else np.asarray(w) for (_, _, w), part in zip(clients, parts, strict=True)]
+    return [(X, y, part * one) for (X, y, _), part, one in zip(clients, parts, ones, strict=True)]
+
+
+def _classes(labels: list[np.ndarray]) -> np.ndarray:
+    """Of all clients."""
+    kinds = {"text" if y.dtype.kind in "OUS" else "numbers" for y in labels}
+    if len(kinds) > 1:
+        raise ValueError("Some clients' labels are text and some are numbers: give all of them the same kind")
+    return np.unique(np.concatenate([np.unique(y) for y in labels]))
 
 
 def _rows(estimator: Any, number: int, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:

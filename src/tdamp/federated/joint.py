@@ -61,8 +61,9 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     chosen = alone if n_clients == 1 else {"step": STEP, "momentum": MOMENTUM}
     if given.get("aggregation") == "sites":
         chosen = alone
-    terms = Terms(network, estimator._settings(network, max(int(n_rows / n_clients), 1))[0])
-    rounds, epochs = (int(given.get(name, getattr(terms, name))) for name in ("rounds", "local_epochs"))
+    lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
+    terms = Terms(network, estimator._settings(network, max(int(n_rows / n_clients), 1))[0], **lengths)
+    rounds, epochs = terms.rounds, terms.local_epochs
     weight = _by_round(estimator.data_weight, n_rows, rounds)
     settings = replace(
         terms.settings,

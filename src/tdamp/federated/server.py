@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -20,7 +21,10 @@ from .client import network_of
 from .combine import Velocity, average, recentred, settled, stepped
 from .exchange import Belief, Broadcast, Upload
 from .packing import opened_upload, packed_broadcast
+from .robust import trust
 from .terms import Terms
+
+_m_step = partial(jax.jit, static_argnums=0)(m_step)
 
 
 class Diverged(ArithmeticError):
@@ -63,18 +67,22 @@ class Server:
         return packed_broadcast(found) if self.terms.precision == "factored" else found
 
     def aggregate(self, uploads: Mapping[int, Upload]) -> None:
-        """The round's end. The order of the clients is that of their numbers; their weights are their rows' shares."""
-        clients = sorted(uploads)
-        uploads = {k: self.opened(uploads[k]) for k in clients}
-        self.rows |= {k: float(uploads[k].n_rows) for k in clients}
-        shares = shares_of([self.rows[k] for k in clients])
+        """The round's end. The order of the clients is that of their numbers; their weights are their rows' shares.
+
+        Uploads are those that `validate.refused` lets pass.
+        """
+        uploads = {k: self.opened(uploads[k]) for k in sorted(uploads)}
+        self.rows |= {k: float(upload.n_rows) for k, upload in uploads.items()}
+        trusted = trust(self.state.layers, uploads) if self.terms.robust else dict.fromkeys(uploads, 1.0)
+        clients = [k for k in uploads if trusted[k] > 0]
+        shares = shares_of([self.rows[k] * trusted[k] for k in clients])
         here = [self.at_home(uploads[k].posterior) for k in clients]
         if self.terms.aggregation == "sites":
             layers = self._with_sites(dict(zip(clients, here, strict=True)))
         else:
             layers = self.stepped(average(self.state.layers, here, shares, self.terms.aggregation, self._group_of))
         centres = [weighted_sum([uploads[k].posterior[l].centre for k in clients], shares) for l in range(len(layers))]
-        self.end_round(layers, centres, self._noise([uploads[k] for k in clients], shares))
+        self.end_round(layers, centres, self.noise_of([uploads[k] for k in clients], shares))
 
     def opened(self, upload: Upload) -> Upload:
         """With a variance for every weight, however it was sent."""
@@ -118,7 +126,8 @@ class Server:
 
     # hyperparameters and size
 
-    def _noise(self, uploads: list[Upload], shares: list[float]) -> np.ndarray:
+    def noise_of(self, uploads: Sequence[Upload], shares: Sequence[float]) -> np.ndarray:
+        """The next noise variance: the clients' own, averaged, or one made of their statistics."""
         old: Any = np.asarray(self.state.noise_var)
         if self.terms.noise == "clients":
             return np.exp(weighted_sum([np.log(u.noise_var, dtype=np.float64) for u in uploads], shares)).astype(
@@ -142,7 +151,7 @@ class Server:
             self.state = question(self.state, start, self._group_of, from_here=False)
         plan = plan_of(self.network, s)._replace(noise_every="minibatch", batch_size=0)  # leaves the noise alone
         nothing = mstep.no_stats(self.network, "em", np.float32)
-        self.state = jax.device_get(jax.jit(m_step, static_argnums=0)(plan, self._group_of, self.state, nothing)[0])
+        self.state = jax.device_get(_m_step(plan, self._group_of, self.state, nothing)[0])
 
     def _remove(self) -> None:
         """The exact rule, as far as its schedule has come; what is removed is not sent again."""

@@ -11,7 +11,8 @@ import numpy as np
 from ..training import active_units
 from .client import Client, can_train_together, train_together
 from .exchange import Broadcast, Upload, n_bytes
-from .server import Server
+from .server import Diverged, Server
+from .validate import refused
 
 Record = dict[str, Any]
 
@@ -26,8 +27,12 @@ def play(
         sent = {number: server.broadcast(number) for number in present}
         some = [client for client in clients if client.number in sent]
         uploads = _train(some, sent, together and server.terms.aggregation != "sites")
-        server.aggregate(uploads)
-        yield record(server, sent, uploads) | {"seconds": time.perf_counter() - started}
+        reasons = {k: reason for k, upload in uploads.items() if (reason := refused(server, upload))}
+        good = {k: upload for k, upload in uploads.items() if k not in reasons}
+        if not good:
+            raise Diverged(f"round {server.rounds_done + 1}: every upload was refused. {next(iter(reasons.values()))}")
+        server.aggregate(good)
+        yield record(server, sent, good) | {"refused": reasons, "seconds": time.perf_counter() - started}
 
 
 def participants(seed: int, round: int, clients: Sequence[int], participation: float) -> list[int]:

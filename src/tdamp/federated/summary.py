@@ -32,6 +32,10 @@ def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summa
 
 def merged(summaries: Sequence[Summary]) -> Summary:
     """Of all rows together; one client's own summary comes back as it was."""
+    for name, what in (("x_mean", "columns"), ("y_mean", "outputs")):
+        counts = [len(getattr(summary, name)) for summary in summaries]
+        if len(set(counts)) > 1:
+            raise ValueError(f"clients have different numbers of {what}, {counts}: give all the same table")
     shares = shares_of([float(summary.n_rows) for summary in summaries])
     total = weighted_sum([summary.n_rows for summary in summaries], [1.0] * len(summaries))
     parts = []

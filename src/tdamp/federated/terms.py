@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 from ..network import Network
@@ -26,6 +27,7 @@ class Terms:
     step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     reach: with "sites", the part of the federation that a client's rows stand for in its own training.
+    robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
         columns: half the bytes (`federated.packing`).
     """
@@ -41,6 +43,7 @@ class Terms:
     momentum: float = 0.0
     reach: float = 1.0
     precision: Precision = "full"
+    robust: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for terms that cannot work."""
@@ -49,8 +52,9 @@ class Terms:
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
         for name in ("rounds", "local_epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a whole number of at least 1")
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name}={value!r}: expected a whole number of at least 1")
         if not 0 < self.step <= 2 or not 0 <= self.momentum < 1 or not 0 < self.reach <= 1:
             raise ValueError(
                 f"step={self.step}, momentum={self.momentum}, reach={self.reach}: "

@@ -20,6 +20,8 @@ from .start import Params
 
 CLIENTS: dict[Task, int] = {"regression": 4, "classification": 10}
 """As many as in the paper: 4 for Boston, 10 for MNIST."""
+SKEW = 0.1
+"""Of the methods on clients with skewed labels: Dirichlet(0.1), most clients have one to three classes."""
 PULLED = {
     "mnist": [(rate, prox) for rate in (1e-3, 3e-3) for prox in (1e-3, 1e-2, 1e-1)],
     "boston": [(rate, prox) for rate in (1e-2, 2e-2) for prox in (1e-2, 1e-1, 1.0)],
@@ -30,6 +32,8 @@ PULLED = {
 class Federated:
     """Trains a federation where the method that it is mixed into would train a fleet; `clients` are the task's own."""
 
+    skew: float | None = None
+
     def __init__(self, clients: int | None = None, local_epochs: int = LOCAL_EPOCHS) -> None:
         self.clients, self.local_epochs = clients, local_epochs
 
@@ -39,7 +43,7 @@ class Federated:
 
     def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Federation:
         """The clients of all jobs."""
-        return Federation(jobs, widths, batch, self.n_clients(jobs[0]), self.local_epochs)
+        return Federation(jobs, widths, batch, self.n_clients(jobs[0]), self.local_epochs, self.skew)
 
 
 class FedAvgAdam(Federated, Adam):
@@ -77,3 +81,15 @@ class FedProx(FedAvgAdam):
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Two rates, three strengths of the pull."""
         return tuple({"rate": rate, "prox": prox} for rate, prox in PULLED[data])
+
+
+class SkewedFedAvg(FedAvgAdam):
+    """The same, on clients with skewed labels."""
+
+    name, label, skew = "fedavg_adam_skewed", "FedAvg + Adam", SKEW
+
+
+class SkewedFedProx(FedProx):
+    """The same, on clients with skewed labels."""
+
+    name, label, skew = "fedprox_skewed", "FedProx + Adam", SKEW

@@ -25,13 +25,38 @@ APART = 1000
 FLOAT_BYTES = 4
 
 
-def shares(problem: Problem, clients: int, seed: int) -> list[np.ndarray]:
-    """Row numbers of each client: equal parts of a random permutation, ascending; rows % clients rows are left out."""
+def shares(problem: Problem, clients: int, seed: int, skew: float | None = None) -> list[np.ndarray]:
+    """Row numbers of each client, equally many, ascending; rows % clients rows are left out.
+
+    They are parts of a random permutation; with `skew` each client's classes have proportions of a Dirichlet(skew) of
+    its own, as far as there are rows left of a class.
+    """
     rows = len(problem.x)
     if not 1 <= clients <= rows:
         raise ValueError(f"{clients} clients cannot share {rows} rows; choose 1 to {rows} clients.")
-    order = np.random.default_rng((seed, 2)).permutation(rows)
-    return [np.sort(part) for part in order[: rows - rows % clients].reshape(clients, -1)]
+    rng = np.random.default_rng((seed, 2))
+    order = rng.permutation(rows)[: rows - rows % clients]
+    if skew is not None:
+        order = _by_class(problem.y[order], order, clients, skew, rng)
+    return [np.sort(part) for part in order.reshape(clients, -1)]
+
+
+def _by_class(labels: np.ndarray, order: np.ndarray, clients: int, skew: float, rng: np.random.Generator) -> np.ndarray:
+    """The rows client by client, each drawing its classes with probabilities of its own while they last."""
+    n_classes = int(labels.max()) + 1
+    left = [list(order[labels == c]) for c in range(n_classes)]
+    found = []
+    for _ in range(clients):
+        wish = rng.dirichlet([skew] * n_classes)
+        need = len(order) // clients
+        while need:
+            there = np.array([len(rows) for rows in left])
+            prob = np.where(there > 0, np.maximum(wish, np.finfo(float).tiny), 0)
+            drawn = np.minimum(rng.multinomial(need, prob / prob.sum()), there)
+            for rows, count in zip(left, drawn, strict=True):
+                found += [rows.pop() for _ in range(count)]
+            need -= int(drawn.sum())
+    return np.array(found)
 
 
 def average(params: Any, rows: Sequence[int]) -> Any:
@@ -54,13 +79,21 @@ class Federation(Fleet):
     """
 
     def __init__(
-        self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, clients: int, local_epochs: int = LOCAL_EPOCHS
+        self,
+        jobs: Sequence[Job],
+        widths: tuple[int, ...],
+        batch: int,
+        clients: int,
+        local_epochs: int = LOCAL_EPOCHS,
+        skew: float | None = None,
     ) -> None:
         super().__init__([job for job in jobs for _ in range(clients)], widths, batch)
         self.prox = jnp.asarray([float(job.config.get("prox", 0.0)) for job in self.jobs], jnp.float32)
         self.jobs, self.clients, self.local_epochs = jobs, clients, local_epochs
         owned = [
-            (job.seed + APART * k, s) for job in jobs for k, s in enumerate(shares(job.problem, clients, job.seed))
+            (job.seed + APART * k, share)
+            for job in jobs
+            for k, share in enumerate(shares(job.problem, clients, job.seed, skew))
         ]
         self.rows = tuple(len(share) for _, share in owned[:clients])
         self.orders = [map(share.__getitem__, Orders(len(share), seed)) for seed, share in owned]

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, ROUNDS, about, say_what_is_missing
+from .federated import LOOK, OURS, ROUNDS, about
+from .federated_findings import curve_findings
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -20,7 +21,7 @@ PLAN = Plan(
     siblings=("federated-sparsity",),
     epochs=ROUNDS,
     curves=(
-        # tdamp's own goes here, first in the legend: Curve(federated.OURS)
+        Curve(OURS, keeps=(1.0, 0.3)),
         Curve("fedavg_adam"),
         Curve("fedprox"),
         Curve("fedavg_group_lasso"),
@@ -35,5 +36,4 @@ def run(options: Options, console: Console) -> None:
     found = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(found.cells))
     draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    say_what_is_missing(found, console)
-    publish(found, points, [], console, about(found))
+    publish(found, points, curve_findings(found, points, OURS), console, about(found))

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, ROUNDS, about, say_what_is_missing
+from .federated import BASELINES, LOOK, OURS, ROUNDS, about
+from .federated_findings import gap_findings
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -19,10 +20,7 @@ PLAN = Plan(
     extra=("bytes",),
     siblings=("federated-curves",),
     epochs=ROUNDS,
-    curves=(
-        # tdamp's own goes here, first in the legend: Curve(federated.OURS, keeps=KEEPS)
-        *(Curve(name, keeps=KEEPS) for name in LOOK),
-    ),
+    curves=(*(Curve(name, keeps=KEEPS) for name in (OURS, *BASELINES)),),
 )
 
 
@@ -31,5 +29,4 @@ def run(options: Options, console: Console) -> None:
     found = evaluate(PLAN, options, console)
     points = tidy.final(tidy.summary(tidy.table(found.cells)))
     draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    say_what_is_missing(found, console)
-    publish(found, points, [], console, about(found))
+    publish(found, points, gap_findings(found, points, OURS), console, about(found))

@@ -33,6 +33,7 @@ FIGURES = {
     "ablations": Figure("ablations", "-"),
     "federated-curves": Figure("federated_curves", "10"),
     "federated-sparsity": Figure("federated_sparsity", "11"),
+    "federated-skew": Figure("federated_skew", "-"),
 }
 
 

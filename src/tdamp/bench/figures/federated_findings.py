@@ -1,0 +1,128 @@
+"""What the federated figures find: tdamp against FedAvg, round by round, byte by byte, and at a smaller size."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+
+import pandas as pd
+
+from ..record import Verdict
+from .curves import epochs_to_reach
+from .evaluation import Evaluation
+from .publish import Finding
+from .tasks import Task
+from .tidy import pick, summary, table
+
+RIVAL, RIVAL_NAME = "fedavg_adam", "FedAvg with Adam"
+TARGET_ROUND = {"mnist": 10}
+"""The rival's error after so many rounds is to be reached ..."""
+MOST_ROUNDS = 6
+"""... within so many."""
+FIRST_ROUND = {"mnist": 1, "boston": 3}
+"""From this round on tdamp's loss is to be the lower one."""
+BYTES = {1.0: 1.0, 0.3: 1 / 3}
+"""Of the rival's bytes to its own best loss, tdamp may need this part to reach it, by share of units kept."""
+SMALL, WIDER = 0.3, 2.0
+"""At this share of units the lead over group lasso is to be so many times that with all units."""
+
+
+def curve_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Finding]:
+    """Rounds and bytes, of the data sets that have both curves."""
+    sent = summary(table(found.cells, "bytes"))
+    findings: list[Finding] = []
+    for data, task in found.tasks.items():
+        theirs, mine = _curve(points, data, RIVAL), _curve(points, data, ours)
+        if not theirs or not mine:
+            continue
+        if data in TARGET_ROUND:
+            findings.append(_rounds(task, mine, theirs, TARGET_ROUND[data]))
+        findings += [_every_round(task, mine, theirs, FIRST_ROUND[data]), _end(task, mine, theirs)]
+        if data in TARGET_ROUND:
+            for keep, part in BYTES.items():
+                curve, cost = _curve(points, data, ours, keep), _curve(sent, data, ours, keep)
+                if curve and cost:
+                    findings.append(_bytes(task, keep, part, curve, cost, theirs, _curve(sent, data, RIVAL)))
+    return findings
+
+
+def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Finding]:
+    """Whether the lead over FedAvg with group lasso grows as units go; `points` are those of the last round."""
+    findings = []
+    for data, task in found.tasks.items():
+        leads = []
+        for keep in (1.0, SMALL):
+            mine, theirs = (
+                pick(points, data=data, method=name, keep=keep)["mean"] for name in (ours, "fedavg_group_lasso")
+            )
+            if len(mine) and len(theirs):
+                leads.append(float(theirs.iloc[0] - mine.iloc[0]))
+        if len(leads) == 2:
+            ratio = leads[1] / leads[0] if leads[0] > 0 else math.nan
+            verdict = Verdict(
+                f"{task.title}: lead over FedAvg with group lasso at keep {SMALL:g}, over that at 1", ratio, ">=", WIDER
+            )
+            said = (
+                f"{task.title}: tdamp leads FedAvg with group lasso by {leads[0]:.4g} with all units, "
+                f"by {leads[1]:.4g} with {SMALL:g} of them."
+            )
+            findings.append(Finding(verdict, said, "federated"))
+    return findings
+
+
+def _curve(points: pd.DataFrame, data: str, method: str, keep: float = 1.0) -> list[float]:
+    return pick(points, data=data, method=method, keep=keep)["mean"].tolist()
+
+
+def _rounds(task: Task, ours: list[float], theirs: list[float], target_round: int) -> Finding:
+    target = theirs[min(target_round, len(theirs)) - 1]
+    needed = epochs_to_reach(ours, target)
+    verdict = Verdict(
+        f"{task.title}: rounds to the loss of {RIVAL_NAME} after {target_round}", needed, "<=", MOST_ROUNDS
+    )
+    when = f"after {needed:g}" if math.isfinite(needed) else "never"
+    return Finding(
+        verdict,
+        f"{task.title}: {RIVAL_NAME} has {target:.4g} after {target_round} rounds; tdamp is there {when}.",
+        "federated",
+    )
+
+
+def _every_round(task: Task, ours: list[float], theirs: list[float], first: int) -> Finding:
+    behind = [r for r, (a, b) in enumerate(zip(ours, theirs, strict=True), start=1) if r >= first and not a < b]
+    verdict = Verdict(
+        f"{task.title}: rounds from {first} on in which tdamp is not below {RIVAL_NAME}", len(behind), "<=", 0
+    )
+    said = "in every round" if not behind else f"but not in round {', '.join(map(str, behind))}"
+    return Finding(verdict, f"{task.title}: from round {first} on tdamp is below {RIVAL_NAME} {said}.", "federated")
+
+
+def _end(task: Task, ours: list[float], theirs: list[float]) -> Finding:
+    verdict = Verdict(f"{task.title}: final mean {task.loss}, against {RIVAL_NAME}", ours[-1], "<", theirs[-1])
+    return Finding(
+        verdict, f"{task.title}: tdamp ends at {ours[-1]:.4g}, {RIVAL_NAME} at {theirs[-1]:.4g}.", "federated"
+    )
+
+
+def _bytes(
+    task: Task,
+    keep: float,
+    part: float,
+    ours: list[float],
+    cost: list[float],
+    theirs: list[float],
+    their_cost: list[float],
+) -> Finding:
+    best = min(theirs)
+    needed, had = bytes_to_reach(ours, cost, best), bytes_to_reach(theirs, their_cost, best)
+    name = f"{task.title}, keep {keep:g}: bytes to the best loss of {RIVAL_NAME}, over its own"
+    said = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
+    theirs_said = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
+    sentence = f"{task.title}, keep {keep:g}: {theirs_said}; tdamp reaches that: {said}."
+    return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
+
+
+def bytes_to_reach(curve: list[float], cost: list[float], target: float) -> float:
+    """What has been sent both ways when a curve is first as low as the target; infinite where it never is."""
+    total = list(accumulate(cost))
+    return next((total[r] for r, loss in enumerate(curve) if loss <= target), math.inf)

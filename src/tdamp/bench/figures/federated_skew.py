@@ -1,0 +1,40 @@
+"""Federated learning where clients have few of the classes, and which average to take: MNIST, loss by round."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from ..ours_federated import AVERAGES
+from . import draw, panels, tidy
+from .evaluation import evaluate
+from .federated import LOOK, ROUNDS, about
+from .options import Options
+from .plan import Curve, Plan
+from .publish import publish
+
+TITLE = "Federated, labels skewed by Dirichlet(0.1): test loss by round"
+DATA = ("mnist",)
+
+PLAN = Plan(
+    name="federated-skew",
+    whole=True,
+    extra=("bytes",),
+    epochs=ROUNDS,
+    curves=(
+        Curve("tdamp_skewed", data=DATA, label="tdamp, sites"),
+        *(
+            Curve("tdamp_skewed", data=DATA, config=config, name=f"tdamp_{name}", label=f"tdamp, {label}")
+            for name, (label, config) in AVERAGES.items()
+        ),
+        Curve("fedavg_adam_skewed", data=DATA),
+        Curve("fedprox_skewed", data=DATA),
+    ),
+)
+
+
+def run(options: Options, console: Console) -> None:
+    """Run what is missing, then draw everything there is."""
+    found = evaluate(PLAN, options, console)
+    points = tidy.summary(tidy.table(found.cells))
+    draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
+    publish(found, points, [], console, about(found))

@@ -1,0 +1,192 @@
+"""`tdamp federate run` and `tdamp federate app`: one model from many tables that stay where they are."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import arguments, fit, fit_words
+from .ends import FAILED, INTERRUPTED, USAGE, Stop
+from .places import about, check_model_out, check_writable, read
+from .speech import plain, show
+
+if TYPE_CHECKING:
+    from ..tables import Encoder
+
+SPLIT = "iid, dirichlet:ALPHA, quantity:ALPHA, feature or feature:COLUMN"
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """On the parser."""
+    federate = commands.add_parser("federate", help="train on tables that stay on their machines")
+    federate.set_defaults(command=lambda chosen: federate.print_help())
+    kinds = federate.add_subparsers(title="commands", metavar="COMMAND")
+    _add_run(kinds)
+    _add_app(kinds)
+
+
+def _add_run(kinds: argparse._SubParsersAction) -> None:
+    run = kinds.add_parser(
+        "run",
+        help="cut a table into clients and federate them on this machine",
+        description="Cut a table into clients, train on Flower's simulation engine, and save the model.",
+        epilog="example: tdamp federate run houses.csv --target price --clients 4 --split dirichlet:0.3 --out model",
+    )
+    run.add_argument("data", type=Path, metavar="DATA", help="table with a header: .csv, .tsv, .parquet, .npz")
+    run.add_argument("--out", type=Path, required=True, metavar="MODEL", help="folder for the model")
+    run.add_argument("--clients", type=arguments.count, default=4, metavar="N", help="4 by default")
+    run.add_argument("--split", default="iid", help=f"how rows go to clients: {SPLIT}")
+    _add_common(run)
+    run.add_argument(
+        "--test-fraction", type=arguments.share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
+    )
+    run.add_argument("--json", action="store_true", help="print one JSON object")
+    run.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
+    run.add_argument("--force", action="store_true", help="replace the model that is in the folder")
+    run.set_defaults(command=run_run)
+
+
+def _add_app(kinds: argparse._SubParsersAction) -> None:
+    app = kinds.add_parser(
+        "app",
+        help="write a Flower app for tables on several machines",
+        description="Write a folder that Flower can run: server, client, the encoder that all tables go through, a "
+        "script for keys, and a README with the commands. The encoder is learned from a sample table, which must have "
+        "all columns and classes; its rows are not stored.",
+        epilog="example: tdamp federate app federation --like sample.csv --target price --clients 3",
+    )
+    app.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
+    app.add_argument("--like", type=Path, required=True, metavar="TABLE", dest="data", help="sample of the tables")
+    app.add_argument("--clients", type=arguments.count, default=2, metavar="N", help="nodes that the first round needs")
+    app.add_argument(
+        "--min-replies", type=arguments.count, metavar="N", help="uploads that a round needs; half of the clients"
+    )
+    app.add_argument("--round-timeout", type=arguments.count, default=3600, metavar="SECONDS", help="3600 by default")
+    _add_common(app)
+    app.set_defaults(command=run_app)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--target", action="append", required=True, metavar="COL", help="column to predict; again for more"
+    )
+    parser.add_argument("--rounds", type=arguments.count, default=10, metavar="N", help="of exchange; 10 by default")
+    parser.add_argument(
+        "--local-epochs", type=arguments.count, default=10, metavar="N", help="of a client in a round; 10 by default"
+    )
+    parser.add_argument(
+        "--aggregation", choices=("wga", "waa", "sites"), default="wga", help="how posteriors are put together"
+    )
+    parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto")
+    parser.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of layers")
+    parser.add_argument("--keep", type=arguments.keep, metavar="0.3|40", help="what remains of the units")
+    parser.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
+    parser.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
+    parser.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out")
+    parser.add_argument(
+        "--category", nargs="+", action="extend", default=[], metavar="COL", help="columns whose numbers are only names"
+    )
+    parser.add_argument("--seed", type=arguments.seed, default=0, help="of the start and the order")
+
+
+def run_app(chosen: argparse.Namespace) -> None:
+    """Learn the encoder and write the folder."""
+    from ..federated.app import write_app
+    from ..federated.flower.tables import schema_of
+
+    if chosen.folder.exists() and (not chosen.folder.is_dir() or any(chosen.folder.iterdir())):
+        raise Stop(f"{chosen.folder} is there already: choose a new or empty folder.")
+    least = chosen.min_replies or max(1, chosen.clients // 2)
+    if least > chosen.clients:
+        raise Stop(f"--min-replies {least}: expected at most the number of clients, {chosen.clients}.")
+    check_writable(chosen.folder)
+    encoder = fit._encoder(chosen, read(chosen.data))
+    config = _config(chosen) | {"min-clients": chosen.clients, "min-replies": least}
+    config["round-timeout"] = float(chosen.round_timeout)
+    write_app(chosen.folder, schema_of(encoder, _params(chosen)), ", ".join(encoder.target_names), config)
+    print(f"{chosen.folder}: a Flower app that predicts {', '.join(encoder.target_names)}. Next: read its README.md")
+
+
+def run_run(chosen: argparse.Namespace) -> None:
+    """Read, encode, split, simulate, score, save, tell."""
+    check_model_out(chosen.out, chosen.force)
+    frame = read(chosen.data)
+    encoder = fit._encoder(chosen, frame)
+    with about(chosen.data):
+        x, y = encoder.pairs(frame)
+    test = fit._test_rows(chosen, encoder, y)
+    if not chosen.quiet:
+        fit_words.told(chosen, encoder, len(frame), len(y))
+    started = time.perf_counter()
+    try:
+        estimator = _simulated(chosen, encoder, x[~test], y[~test])
+    except KeyboardInterrupt:
+        raise Stop("interrupted; nothing was saved.", INTERRUPTED) from None
+    facts = fit._facts(chosen, encoder, estimator, x, y, test, time.perf_counter() - started)
+    fit._save(chosen, estimator, encoder, facts)
+    if chosen.json:
+        history = plain(list(estimator.fitted_.history))
+        shown = {name: value for name, value in facts.items() if name != "test_predictions"}
+        show({"model": str(chosen.out), "clients": chosen.clients, **shown, "history": history})
+    elif not chosen.quiet:
+        print(fit_words.summary(chosen.out, estimator, encoder, facts).replace(" epochs,", " rounds,", 1))
+
+
+def _simulated(chosen: argparse.Namespace, encoder: Encoder, x: Any, y: Any) -> Any:
+    import pandas as pd
+
+    from ..federated.app import write_app
+    from ..federated.engine import simulate
+    from ..federated.flower.tables import schema_of, write_part
+    from ..federated.splits import split
+    from ..saving import load
+
+    try:
+        named = pd.DataFrame(x, columns=list(encoder.feature_names))
+        parts = split(chosen.split, named, y, chosen.clients, chosen.seed)
+    except ValueError as error:
+        raise Stop(f"{chosen.data}: {error}", USAGE) from error
+    with tempfile.TemporaryDirectory(prefix="tdamp-federation-") as place:
+        folder = Path(place)
+        (folder / "parts").mkdir()
+        for number, rows in enumerate(parts):
+            write_part(folder / "parts", number, x[rows], y[rows])
+        config = _config(chosen) | {"min-clients": chosen.clients, "min-replies": max(1, chosen.clients // 2)}
+        config |= {"out": str(folder / "model"), "parts": str(folder / "parts")}
+        write_app(folder / "app", schema_of(encoder, _params(chosen)), ", ".join(encoder.target_names), config)
+        said: list[str] = []
+
+        def line(text: str) -> None:
+            said.append(text)
+            if not chosen.quiet and not chosen.json and "counts:" in text:
+                print(text.rpartition("      ")[2], flush=True)
+
+        from ..federated.engine import EngineFailed
+
+        try:
+            simulate(folder / "app", chosen.clients, line)
+        except EngineFailed as error:
+            tail = "\n".join(said[-30:])
+            raise Stop(f"{chosen.data}: {error}\n{tail}", FAILED) from error
+        return load(folder / "model")
+
+
+def _config(chosen: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "rounds": chosen.rounds,
+        "local-epochs": chosen.local_epochs,
+        "aggregation": chosen.aggregation,
+        "seed": chosen.seed,
+    }
+
+
+def _params(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Of the estimator, as JSON has them."""
+    given = {"keep": chosen.keep, "prior": chosen.prior, "batch_size": chosen.batch_size}
+    return {
+        "hidden_layer_sizes": list(chosen.hidden),
+        **{name: plain(value) for name, value in given.items() if value is not None},
+    }

@@ -1,0 +1,102 @@
+"""The ClientApp: a client's part of every exchange, on rows that stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...compilation import keep_compiled
+from ...estimators import TDAMPClassifier, TDAMPRegressor
+from ...extras import need
+from ...outcome import Outcome
+from ...training import Fitted
+from ..client import Client, network_of
+from ..exchange import named
+from ..joint import own_losses, scaled
+from ..summary import summary_of
+from . import wire
+
+NUMBER = "partition-id"
+"""The client's number in its node's configuration: Flower's own name, which its simulation engine gives too."""
+
+Rows = Callable[[Any], tuple[Any, ...]]
+"""(X, y) or (X, y, sample_weight) of the client whose Flower context it is given."""
+
+
+def client_app(rows: Rows) -> Any:
+    """A ClientApp that trains on what `rows` gives; it asks anew for every message, as each may be a new process."""
+    app = need("flwr.clientapp", "federated").ClientApp()
+
+    @app.query("introduce")
+    def introduce(message: Any, context: Any) -> Any:
+        about = introduced(wire.task_from(message.content), rows, context)
+        return wire.reply(wire.introduction_content(about), message)
+
+    @app.train()
+    def train(message: Any, context: Any) -> Any:
+        order = wire.order_from(message.content)
+        upload = _client(order, rows, context).train(order.broadcast)
+        return wire.reply(wire.arrays_content(named(upload)), message)
+
+    @app.query("losses")
+    def losses(message: Any, context: Any) -> Any:
+        order = wire.order_from(message.content)
+        client = _client(order, rows, context)
+        lost = own_losses(_fitted(order), client.data, order.ids)
+        return wire.reply(wire.arrays_content({"lost": lost, "n_rows": np.asarray(client.n_rows)}), message)
+
+    return app
+
+
+def introduced(task: str, rows: Rows, context: Any) -> wire.Introduction:
+    """What the server has to know of a client: numbers about its rows, none of the rows themselves."""
+    estimator, (X, y, weight) = _checked(task, rows(context))
+    classification = task == "classification"
+    return wire.Introduction(
+        number_of(context),
+        float(np.asarray(weight, np.float32).sum(dtype=np.float64)),
+        summary_of(X, None if classification else y.reshape(len(y), -1), weight),
+        tuple(getattr(estimator, "feature_names_in_", ())),
+        np.unique(y).tolist() if classification else None,
+        y.ndim == 1,
+    )
+
+
+def number_of(context: Any) -> int:
+    """The client's number, or ValueError."""
+    number = context.node_config.get(NUMBER)
+    if type(number) is not int or number < 0:
+        raise ValueError(
+            f"{NUMBER} is {number!r} in this node's configuration: expected a whole number from 0 on, another one for "
+            f"each node: start it with --node-config '{NUMBER}=0 ...'"
+        )
+    return number
+
+
+def _checked(task: str, rows: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any, Any]]:
+    """The rows as `federated_fit` would take them, and the estimator that has looked at them."""
+    estimator: Any = TDAMPClassifier() if task == "classification" else TDAMPRegressor()
+    X, y, sample_weight = (*rows, None)[:3]
+    return estimator, estimator._checked(X, y, sample_weight, reset=True)
+
+
+def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
+    keep_compiled()
+    task = order.terms.network.task
+    X, y, weight = _checked(task, rows(context))[1]
+    if X.shape[1] != len(order.scaling.x_mean):
+        raise ValueError(f"the rows have {X.shape[1]} inputs, but the federation has {len(order.scaling.x_mean)}")
+    if order.classes is not None and not np.isin(y, order.classes).all():
+        new = sorted(set(np.unique(y).tolist()) - set(order.classes))
+        raise ValueError(f"the rows have classes that the federation began without ({new}): leave these rows out")
+    data = scaled(task, order.scaling, None if order.classes is None else np.asarray(order.classes), X, y, weight)
+    return Client(order.number, order.terms, data, order.ids)
+
+
+def _fitted(order: wire.Order) -> Fitted:
+    """The federation's network, of which `own_losses` looks at the state and the inputs."""
+    network = network_of(order.terms, order.broadcast.state)
+    kept = (order.broadcast.inputs, *(np.arange(width) for width in network.widths[1:-1]))
+    return Fitted(network, order.broadcast.state, kept, (), Outcome.OK, 0)

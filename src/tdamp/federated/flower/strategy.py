@@ -1,0 +1,174 @@
+"""The strategy: `Server`'s rounds as Flower's. Paper: Algorithm 2.
+
+Replies are sorted by client before anything is summed, so that their order of arrival changes nothing. Whoever does not
+reply in time, replies with an error, or sends what `validate.refused` refuses, is left out: the weights are the shares
+of those that remain. Oracle: `federated_fit`, bit for bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...extras import need
+from ..exchange import Broadcast, Upload, upload_from
+from ..server import Diverged, Server
+from ..simulate import Record, participants, record
+from ..summary import Scaling
+from ..validate import refused
+from . import wire
+from .meeting import LOG, Meeting
+
+MOST_FAILED = 3
+"""So many rounds in succession may fail; then the run ends, and may be started again from its checkpoint."""
+
+Strategy: Any = need("flwr.serverapp.strategy", "federated").Strategy
+
+
+class Stalled(RuntimeError):
+    """Round after round did not count."""
+
+
+class FedPosterior(Strategy):
+    """Sends the server's posterior to the clients and makes the next one of theirs.
+
+    `after_round` is called when a round has counted, with `history`, its records so far.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        meeting: Meeting,
+        scaling: Scaling,
+        classes: list[Any] | None,
+        history: list[Record],
+        after_round: Callable[[list[Record]], Any],
+    ) -> None:
+        self.server, self.meeting, self.scaling, self.classes = server, meeting, scaling, classes
+        self.history, self.after_round = history, after_round
+        self._nodes: dict[int, int] = {}
+        self._sent: dict[int, Broadcast] = {}
+        self._started = 0.0
+        self._failed = 0
+
+    def summary(self) -> None:
+        """What the log says before the first round."""
+        terms, rules = self.server.terms, self.meeting.rules
+        LOG.info(
+            "\t├── %s of posteriors, %d of %d rounds done, %d local epochs",
+            terms.aggregation, self.server.rounds_done, terms.rounds, terms.local_epochs,
+        )  # fmt: skip
+        LOG.info("\t└── at least %d replies, within %g s", rules.min_replies, rules.round_timeout)
+
+    def run(self, grid: Any) -> None:
+        """All rounds that are left; those that failed are made up for."""
+        nothing = wire.flwr.ArrayRecord()  # what is sent is made by `Server.broadcast`
+        while (left := self.server.terms.rounds - self.server.rounds_done) > 0:
+            self.start(grid, nothing, num_rounds=left, timeout=self.meeting.rules.round_timeout)
+
+    def configure_train(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Any]:
+        """A message for each client of the round."""
+        rules, done = self.meeting.rules, self.server.rounds_done
+        nodes = self.meeting.gather(grid, rules.min_replies)
+        present = participants(self.server.terms.seed, done, list(nodes), rules.participation)
+        self._started = time.perf_counter()
+        self._nodes = {number: nodes[number] for number in present}
+        self._sent = {number: self.server.broadcast(number) for number in present}
+        return self._messages(wire.TRAIN, f"{done + 1}")
+
+    def aggregate_train(self, server_round: int, replies: Iterable[Any]) -> tuple[None, Any]:
+        """The server's next posterior, or the old one if there are too few uploads."""
+        uploads = self._uploads(self.meeting.heard(replies, self._nodes))
+        least = self.meeting.rules.min_replies
+        if len(uploads) < least:
+            return self._again(f"{len(uploads)} uploads, {least} are needed")
+        try:
+            self.server.aggregate(uploads)
+        except Diverged as error:
+            return self._again(str(error))
+        self._failed = 0
+        found = record(self.server, self._sent, uploads) | {"seconds": time.perf_counter() - self._started}
+        self.history.append(found)
+        self.after_round(self.history)
+        LOG.info("Round %d counts: clients %s.", found["round"], ", ".join(map(str, found["clients"])))
+        shown = {"log_evidence": found["log_evidence"], "units": sum(found["active_units"]), "clients": len(uploads)}
+        return None, wire.flwr.MetricRecord(shown)
+
+    def configure_evaluate(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Any]:
+        """Nothing: an upload tells its log evidence already."""
+        return []
+
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[Any]) -> None:
+        """Nothing."""
+        return None
+
+    def losses(self, grid: Any) -> list[np.ndarray]:
+        """What each client's log likelihood loses without each input; those that do not reply count as the others."""
+        rules = self.meeting.rules
+        for _ in range(MOST_FAILED):
+            self._nodes = self.meeting.gather(grid, rules.min_replies)
+            self._sent = dict.fromkeys(self._nodes, _whole(self.server))
+            replies = grid.send_and_receive(self._messages(wire.LOSSES, "end"), timeout=rules.round_timeout)
+            heard = self._lost(self.meeting.heard(replies, self._nodes))
+            if heard:
+                whole = sum(self.server.rows.values()) / sum(rows for _, rows in heard)
+                return [lost * whole for lost, _ in heard]
+        raise Stalled(f"no client has told its losses, {MOST_FAILED} times: run again, to go on from the checkpoint")
+
+    def _messages(self, kind: str, group: str) -> list[Any]:
+        messages = []
+        for number, node in self._nodes.items():
+            order = wire.Order(
+                number, self.server.terms, self._sent[number], self.scaling, self.classes, self.server.ids
+            )
+            content = wire.order_content(order)
+            messages.append(wire.message(kind, node, content, group, self.meeting.rules.round_timeout))
+        return messages
+
+    def _uploads(self, contents: dict[int, Any]) -> dict[int, Upload]:
+        found = {}
+        for number, content in contents.items():
+            try:
+                upload = upload_from(wire.arrays_of(content["arrays"]), self.server.network.n_layers)
+                reason = refused(self.server, upload)
+            except (KeyError, TypeError, ValueError) as error:
+                reason = f"it cannot be read ({error!r})"
+            if reason is None:
+                found[number] = upload
+            else:
+                LOG.warning("Client %d's upload is refused: %s", number, reason)
+        return found
+
+    def _lost(self, contents: dict[int, Any]) -> list[tuple[np.ndarray, float]]:
+        found, shape = [], self.scaling.x_mean.shape
+        for number, content in contents.items():
+            try:
+                arrays = wire.arrays_of(content["arrays"])
+                lost, rows = np.asarray(arrays["lost"], np.float64), float(arrays["n_rows"])
+            except (KeyError, TypeError, ValueError) as error:
+                LOG.warning("Client %d's losses cannot be read (%r).", number, error)
+                continue
+            if lost.shape == shape and np.isfinite(lost).all() and 0 < rows < np.inf:
+                found.append((lost, rows))
+            else:
+                LOG.warning("Client %d's losses are left out: expected %s finite numbers.", number, shape)
+        return found
+
+    def _again(self, reason: str) -> tuple[None, None]:
+        self._failed += 1
+        done = self.server.rounds_done
+        LOG.warning("Round %d does not count (%s): the posterior stays, the round is repeated.", done + 1, reason)
+        if self._failed >= MOST_FAILED:
+            raise Stalled(
+                f"{MOST_FAILED} rounds in succession did not count ({reason}): look at the lines above and at the "
+                "clients' logs, and run again, to go on from the checkpoint"
+            )
+        return None, None
+
+
+def _whole(server: Server) -> Broadcast:
+    """The final posterior as it is: not packed, without anchors."""
+    return Broadcast(server.state, server.kept[0].astype(np.int32), None, np.asarray(0.0), np.asarray(0, np.int32))

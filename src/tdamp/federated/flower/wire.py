@@ -1,0 +1,131 @@
+"""Flower's messages: what each of them holds, written and read in one place.
+
+Server to client: `query.introduce` (the task), `train` and `query.losses` (a broadcast, the terms, the scales).
+Client to server: an introduction, an upload, losses. Arrays keep their types: float32, and float64 for numbers of rows
+and for scales, so that nothing is rounded on the way. Oracle: what is read is what was written, bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...extras import need
+from ..exchange import Arrays, Broadcast, broadcast_from, named
+from ..summary import Scaling, Summary
+from ..terms import Terms
+
+flwr: Any = need("flwr.app", "federated")
+
+INTRODUCE, TRAIN, LOSSES = "query.introduce", "train", "query.losses"
+
+
+def message(kind: str, node: int, content: Any, group: str, seconds: float) -> Any:
+    """To a node; after `seconds` it is no longer delivered."""
+    return flwr.Message(content, node, kind, ttl=seconds, group_id=group)
+
+
+def reply(content: Any, to: Any) -> Any:
+    """To the server."""
+    return flwr.Message(content, reply_to=to)
+
+
+def arrays_record(arrays: Arrays) -> Any:
+    """Flower's form of named arrays."""
+    return flwr.ArrayRecord({name: flwr.Array(np.asarray(array)) for name, array in arrays.items()})
+
+
+def arrays_of(record: Any) -> Arrays:
+    """The arrays of a record."""
+    return {name: array.numpy() for name, array in record.items()}
+
+
+def task_content(task: str) -> Any:
+    """What a client must know to introduce itself."""
+    return flwr.RecordDict({"config": flwr.ConfigRecord({"task": task})})
+
+
+def task_from(content: Any) -> str:
+    """What `task_content` holds."""
+    return str(content["config"]["task"])
+
+
+class Introduction(NamedTuple):
+    """A client before its first round.
+
+    `n_rows` is the weight of its rows as its uploads will count it; `names` are the columns, empty if they have none;
+    `labels` are the classes of its rows, None in a regression; `single` says that y is one column, without a name.
+    """
+
+    number: int
+    n_rows: float
+    summary: Summary
+    names: tuple[str, ...]
+    labels: list[Any] | None
+    single: bool
+
+
+def introduction_content(about: Introduction) -> Any:
+    """An introduction as records."""
+    words = {"names": about.names, "labels": about.labels, "single": about.single}
+    config = {"number": about.number, "n_rows": float(about.n_rows), "words": json.dumps(words)}
+    return flwr.RecordDict({"arrays": arrays_record(named(about.summary)), "config": flwr.ConfigRecord(config)})
+
+
+def introduction_from(content: Any) -> Introduction:
+    """What a client said; KeyError, TypeError or ValueError if it is none."""
+    config, arrays = content["config"], arrays_of(content["arrays"])
+    words = json.loads(config["words"])
+    summary = Summary(**{name: arrays[name] for name in Summary._fields})
+    names = tuple(str(name) for name in words["names"])
+    labels, single = words["labels"], bool(words["single"])
+    return Introduction(int(config["number"]), float(config["n_rows"]), summary, names, labels, single)
+
+
+class Order(NamedTuple):
+    """What a client works from: in a round, and once more at the end."""
+
+    number: int
+    terms: Terms
+    broadcast: Broadcast
+    scaling: Scaling
+    classes: list[Any] | None
+    ids: np.ndarray | None
+
+
+def order_content(order: Order) -> Any:
+    """An order as records."""
+    config = {
+        "number": order.number,
+        "terms": json.dumps(order.terms.to_json()),
+        "classes": json.dumps(order.classes),
+    }
+    common = {} if order.ids is None else {"ids": order.ids}
+    return flwr.RecordDict(
+        {
+            "arrays": arrays_record(named(order.broadcast)),
+            "scaling": arrays_record({**named(order.scaling), **common}),
+            "config": flwr.ConfigRecord(config),
+        }
+    )
+
+
+def order_from(content: Any) -> Order:
+    """What the server sent."""
+    config, common = content["config"], arrays_of(content["scaling"])
+    terms = Terms.from_json(json.loads(config["terms"]))
+    return Order(
+        int(config["number"]),
+        terms,
+        broadcast_from(arrays_of(content["arrays"]), terms.network.n_layers),
+        Scaling(**{name: common[name] for name in Scaling._fields}),
+        json.loads(config["classes"]),
+        common.get("ids"),
+    )
+
+
+def arrays_content(arrays: Arrays) -> Any:
+    """An upload or losses as records."""
+    return flwr.RecordDict({"arrays": arrays_record(arrays)})

@@ -1,0 +1,142 @@
+"""The server's door: what a client sent is used only if it could come from an honest training.
+
+Honest trainings stay far inside the bounds; that an upload is inside them does not make it true (see `robust`).
+Oracle: enumeration of bad uploads; real federations, none of whose uploads is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import mstep
+from ..factors import group_spike_slab
+from ..turbo import Layer
+from .exchange import Arrays, Belief, Upload, named
+from .packing import packed_upload
+from .server import Server
+
+WIDEST = 4.0
+"""A variance is at most this many times the base variance, or the one the round began with if that is larger: data only
+take away from both. (The anchors of "sites" may have twice the base variance.)"""
+MOST_INFORMATION = 1e6
+"""Times the precision that all rows would give if each told a weight as much as the noise lets it, relative to the base
+variance. Outlying rows and large weights behind it tell more; a client's few rows speak for the whole federation."""
+FURTHEST = 1e4
+"""Means are within this many standard deviations of the base prior, where hidden units' inputs are about one."""
+ROUNDING = 1e-3
+"""Sums of the same numbers may differ by this much: float32, in another order."""
+
+
+def refused(server: Server, upload: Upload) -> str | None:
+    """None for an upload that may be aggregated, or a sentence that says what is wrong with it."""
+    problem = _form(named(upload), named(_expected(server))) or _numbers(server, upload)
+    if problem:
+        return problem
+    upload, least = server.opened(upload), 1 / (1 + _information(server, upload))
+    ids: Any = None if server.ids is None else server.ids[server.kept[0]]
+    for l, (belief, layer) in enumerate(zip(upload.posterior, server.state.layers, strict=True)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            evidence = group_spike_slab.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
+        if not np.isfinite(np.asarray(evidence)).all():
+            return (
+                f"posterior.{l}.weight: the evidence of a group is not finite; send smaller means or larger variances."
+            )
+        problem = _belief(f"posterior.{l}", belief, layer, least) or _centre(f"posterior.{l}.centre", l, belief, layer)
+        if problem:
+            return problem
+    return None
+
+
+def _expected(server: Server) -> Upload:
+    """An upload with the shapes and types of a good one."""
+    noise_var: Any = np.asarray(server.state.noise_var)
+    posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
+    stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
+    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()))
+    base_vars = [layer.base_var for layer in server.state.layers]
+    return packed_upload(found, base_vars) if server.terms.precision == "factored" else found
+
+
+def _form(arrays: Arrays, expected: Arrays) -> str | None:
+    """Names, shapes and types; and every number finite."""
+    for name in [*expected, *arrays]:
+        if name not in arrays or name not in expected:
+            return (
+                f"{name} {'is missing' if name in expected else 'is not part of an upload'}: send what was asked for."
+            )
+    for name, array in arrays.items():
+        like = expected[name]
+        if array.shape != like.shape or array.dtype != like.dtype:
+            return f"{name} is {array.dtype} of shape {array.shape}: expected {like.dtype} of shape {like.shape}."
+        if not np.isfinite(array).all():
+            return f"{name} has {int((~np.isfinite(array)).sum())} NaN or infinite values: expected finite numbers."
+        if name.endswith(".var") and not (array > 0).all():
+            return f"{name} has {int((array <= 0).sum())} values that are not positive: expected variances."
+        if name.endswith((".row", ".column")) and not (array >= 0).all():
+            return f"{name} has {int((array < 0).sum())} negative values: expected factors of precisions."
+    return None
+
+
+def _numbers(server: Server, upload: Upload) -> str | None:
+    """Rows, noise and what the noise was estimated from."""
+    n_rows, weight = float(upload.n_rows), float(upload.noise_stats.weight)
+    if n_rows <= 0:
+        return f"n_rows is {n_rows:g}: expected a positive number."
+    if abs(weight - n_rows) > ROUNDING * n_rows:
+        return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
+    low, high = (bound * np.asarray(server.state.noise_scale, np.float64) for bound in mstep.NOISE_RANGE)
+    if not ((upload.noise_var >= low * (1 - ROUNDING)) & (upload.noise_var <= high * (1 + ROUNDING))).all():
+        return f"noise_var is {_short(upload.noise_var)}: expected it from {_short(low)} to {_short(high)}."
+    sums = np.asarray(upload.noise_stats.sums, np.float64)
+    if server.terms.network.task == "regression":
+        wrong = (sums < 0).any()
+    elif server.terms.local.noise_update == "numerical":
+        wrong = (sums > 0).any()  # of log probabilities
+    else:
+        wrong = sums[1] * n_rows < np.square(sums[0]) * (1 - ROUNDING)
+    return f"noise_stats.sums are {_short(sums)}, which no residuals or margins have." if wrong else None
+
+
+def _information(server: Server, upload: Upload) -> float:
+    """The most that all rows together may add to a weight's precision, in precisions of the base prior."""
+    state, settings = server.state, server.terms.settings
+    counted = max(settings.data_weight_at(epoch) for epoch in range(server.epochs_done + server.terms.local_epochs))
+    noise = np.minimum(state.noise_var, upload.noise_var) / np.asarray(state.noise_scale, np.float64)
+    rows = sum(server.rows.values()) + float(upload.n_rows)
+    return MOST_INFORMATION * counted * rows / float(noise.min())
+
+
+def _belief(name: str, belief: Belief, layer: Layer, least: float) -> str | None:
+    """Variances and means against the base prior, of weights and biases."""
+    parts = (
+        ("weight", belief.weight, layer.weight, layer.base_var),
+        ("bias", belief.bias, layer.bias, layer.bias_base_var),
+    )
+    for part, (mean, var), before, base_var in parts:
+        base = float(base_var)
+        widest = WIDEST * np.maximum(base, np.asarray(before.var))
+        if (var > widest).any() or (var < least * base).any():
+            return (
+                f"{name}.{part}.var runs from {np.min(var):.2g} to {np.max(var):.2g}: "
+                f"expected {least * base:.2g} to {np.max(widest):.2g}, as the rows and the base prior allow."
+            )
+        if (np.abs(mean) > FURTHEST * np.sqrt(base)).any():
+            return (
+                f"{name}.{part}.mean reaches {np.abs(mean).max():.2g}: expected at most {FURTHEST * np.sqrt(base):.2g}."
+            )
+    return None
+
+
+def _centre(name: str, l: int, belief: Belief, layer: Layer) -> str | None:
+    """The inputs' centre is the server's; those of hidden units move."""
+    if l == 0 and not np.array_equal(belief.centre, layer.centre):
+        return f"{name} differs from the one that was sent out: expected the same."
+    if l > 0 and (np.abs(belief.centre) > FURTHEST).any():
+        return f"{name} reaches {np.abs(belief.centre).max():.2g}: expected at most {FURTHEST:g}."
+    return None
+
+
+def _short(values: Any) -> str:
+    return np.array2string(np.asarray(values), precision=3, threshold=6)
