@@ -11,6 +11,11 @@ START = {name: 1.0 + 0.2 * i for i, name in enumerate(METHODS)}
 """The first is the best, at every epoch."""
 
 
+def rate_of(job) -> float:
+    """Configurations that are not tuned have none of their own."""
+    return job.config.get("rate", 0.1)
+
+
 class Toy:
     """Loss START (1 + rate) keep^-0.1 / epoch + seed / 100, infinite for a rate of 9; counts what it is handed."""
 
@@ -34,7 +39,7 @@ class Toy:
         )
         runs = []
         for job in jobs:
-            rate = job.config.get("rate", 0.1)  # configurations that are not tuned have none
+            rate = rate_of(job)
             first = START[self.name] * (1 + rate) * job.keep**-0.1
             loss = [math.inf if rate == 9.0 else first / e + job.seed / 100 for e in range(1, epochs + 1)]
             runs.append(Run(loss, n_keep(widths, job.keep), extra={"noise_var": [0.5] * epochs}))
