@@ -31,9 +31,9 @@ TABLES = {"north": 60, "south": 50, "harbour": 40}
 
 
 def command(start: str) -> str:
-    """The page's command that begins so, on one line."""
+    """The page's command that begins so."""
     for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
+        for line in block.splitlines():
             if line.startswith(start):
                 return line
     raise AssertionError(f"the page has no command {start}")

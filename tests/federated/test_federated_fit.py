@@ -176,6 +176,8 @@ GOOD = (X[PARTS[0]], Y[PARTS[0]])
     ("clients", "options", "said"),
     [
         ([], {}, "clients is empty"),
+        ({"a": GOOD}, {}, "clients: expected a list .*dict"),
+        ([X], {}, r"client 0: expected \(X, y\)"),
         ([GOOD, (BAD, Y[PARTS[1]])], {}, "client 1: .*NaN"),
         ([GOOD, (X[PARTS[1]][:, :3], Y[PARTS[1]])], {}, "client 1: .*3 features"),
         ([GOOD, (X[PARTS[1]], Y[:7])], {}, "client 1: .*inconsistent"),
@@ -185,7 +187,9 @@ GOOD = (X[PARTS[0]], Y[PARTS[0]])
         ([tables(Y)[0], (TABLE[PARTS[1]][COLUMNS[::-1]], Y[PARTS[1]])], {}, "client 1: .*feature names"),
         ([GOOD], {"aggregation": "mean"}, "aggregation='mean'"),
         ([GOOD], {"noise": "none"}, "noise='none'"),
-        ([GOOD], {"rounds": 0}, "=0: expected a whole number of at least 1"),
+        ([GOOD], {"rounds": 0}, "rounds=0: expected a whole number of at least 1"),
+        ([GOOD], {"rounds": 2.5}, "rounds=2.5: expected a whole number"),
+        ([GOOD], {"local_epochs": -1}, "local_epochs=-1: expected a whole number"),
         ([GOOD], {"participation": 0.0}, "participation=0.0"),
         ([GOOD], {"step": 3.0}, "step=3.0"),
     ],
@@ -200,3 +204,26 @@ def test_one_class_in_all_is_refused() -> None:
     """enumeration: a classifier needs two classes among all clients."""
     with pytest.raises(ValueError, match="only one class"):
         federated_fit(classifier(), [(X[part], np.zeros(60, int)) for part in PARTS], **SHORT)
+
+
+def test_labels_of_one_kind() -> None:
+    """enumeration: text here and numbers there are not the same classes."""
+    clients = [(X[PARTS[0]], CLASSES[PARTS[0]]), (X[PARTS[1]], np.digitize(Y[PARTS[1]], [100.0]))]
+    with pytest.raises(ValueError, match="text and some are numbers"):
+        federated_fit(classifier(), clients, **SHORT)
+
+
+def test_class_weight_counts_over_all_clients() -> None:
+    """twin: the same weights given row by row; each class weighs so much relative to all rows of all clients."""
+    weights = np.where(CLASSES == "low", 5.0, 1.0)
+    relative = weights / weights[:180].mean()
+    by_class, _ = federated_fit(classifier().set_params(class_weight={"low": 5}), tables(CLASSES), **SHORT)
+    by_row, _ = federated_fit(
+        classifier(), [(*t, relative[p]) for t, p in zip(tables(CLASSES), PARTS, strict=True)], **SHORT
+    )
+    plain, _ = federated_fit(classifier(), tables(CLASSES), **SHORT)
+    probs = [
+        model.predict_proba(TABLE[NEW])[:, list(model.classes_).index("low")] for model in (by_class, by_row, plain)
+    ]
+    np.testing.assert_allclose(probs[0], probs[1], rtol=1e-6)
+    assert probs[0].mean() > probs[2].mean() + 0.01

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flower_grid import DirectGrid, grid_of, numbers, played, regressor, same
+from flower_grid import DirectGrid, classifier, grid_of, numbers, played, regressor, same, words
 
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import Rules, Stalled, TooFew, federate, meeting, strategy
@@ -124,6 +124,17 @@ def test_clients_that_do_not_fit_are_named(said: pytest.LogCaptureFixture) -> No
     assert "client 1 has 3 inputs and 1 outputs, client 0 has 4 and 1" in said.text
     assert "Input y contains infinity" in said.text
     assert "Node 2000 is left out: it says that it is client 0" in said.text
+
+
+def test_labels_that_do_not_fit(said: pytest.LogCaptureFixture) -> None:
+    """enumeration: text here and numbers there; weights by class, which no client can know."""
+    (X, y), *_ = words()
+    grid = grid_of([(X, y), (X, (y == "low").astype(int))])
+    with pytest.raises(TooFew):
+        federate(grid, classifier(), rules=Rules(min_clients=2, patience=1e-6), **ROUNDS)
+    assert "the labels of clients 1 and 0 are text here and numbers there" in said.text
+    with pytest.raises(ValueError, match="class_weight needs all labels in one place"):
+        federate(grid, classifier().set_params(class_weight="balanced"), **ROUNDS)
 
 
 def test_rules_and_numbers() -> None:

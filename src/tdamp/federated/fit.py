@@ -110,8 +110,10 @@ def scaling_of_estimator(estimator: Any) -> Scaling:
 
 def _pairs(clients: Any) -> list[tuple[Any, Any, Any]]:
     """X, y and weights (or None) of every client."""
-    if not isinstance(clients, list | tuple) or not clients:
-        raise ValueError("clients: expected a list with (X, y) or (X, y, sample_weight) of at least one client")
+    if not isinstance(clients, list | tuple):
+        raise ValueError(f"clients: expected a list with (X, y) of each client, got {type(clients).__name__}")
+    if not clients:
+        raise ValueError("clients is empty: give (X, y) of at least one client")
     for k, client in enumerate(clients):
         if not isinstance(client, list | tuple) or len(client) not in (2, 3):
             raise ValueError(f"client {k}: expected (X, y) or (X, y, sample_weight), got {type(client).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,9 @@ def play(
         if not good:
             raise Diverged(f"round {server.rounds_done + 1}: every upload was refused. {next(iter(reasons.values()))}")
         server.aggregate(good)
-        yield record(server, sent, good) | {"refused": reasons, "seconds": time.perf_counter() - started}
+        for k, reason in reasons.items():
+            warnings.warn(f"round {server.rounds_done}: client {k}'s upload is refused: {reason}", stacklevel=2)
+        yield record(server, sent, good) | {"seconds": time.perf_counter() - started}
 
 
 def participants(seed: int, round: int, clients: Sequence[int], participation: float) -> list[int]:
@@ -57,6 +60,7 @@ def record(server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, 
     return {
         "round": server.rounds_done,
         "clients": sorted(uploads),
+        "left_out": sorted(sent.keys() - uploads.keys()),
         "bytes_down": sum(map(n_bytes, sent.values())),
         "bytes_up": sum(map(n_bytes, uploads.values())),
         "active_units": [int(mask.sum()) for mask in active_units(server.state)],

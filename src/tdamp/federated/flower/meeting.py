@@ -129,6 +129,8 @@ class Meeting:
                 f"{first.number} has {np.size(first.summary.x_mean)} and {np.size(first.summary.y_mean)}, or their "
                 "names differ: all clients need the same columns in the same order"
             )
+        if len({isinstance(label, str) for label in (*(first.labels or ()), *(about.labels or ()))}) > 1:
+            return f"the labels of clients {about.number} and {first.number} are text here and numbers there"
         return None
 
     def _present(self, online: list[int]) -> dict[int, int]:
