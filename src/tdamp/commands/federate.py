@@ -103,7 +103,7 @@ def run_app(chosen: argparse.Namespace) -> None:
     if least > chosen.clients:
         raise Stop(f"--min-replies {least}: expected at most the number of clients, {chosen.clients}.")
     check_writable(chosen.folder)
-    encoder = fit._encoder(chosen, read(chosen.data))
+    encoder = fit.encoder_of(chosen, read(chosen.data))
     config = _config(chosen) | {"min-clients": chosen.clients, "min-replies": least}
     config["round-timeout"] = float(chosen.round_timeout)
     write_app(chosen.folder, schema_of(encoder, _params(chosen)), ", ".join(encoder.target_names), config)
@@ -114,10 +114,10 @@ def run_run(chosen: argparse.Namespace) -> None:
     """Read, encode, split, simulate, score, save, tell."""
     check_model_out(chosen.out, chosen.force)
     frame = read(chosen.data)
-    encoder = fit._encoder(chosen, frame)
+    encoder = fit.encoder_of(chosen, frame)
     with about(chosen.data):
         x, y = encoder.pairs(frame)
-    test = fit._test_rows(chosen, encoder, y)
+    test = fit.test_rows_of(chosen, encoder, y)
     if not chosen.quiet:
         fit_words.told(chosen, encoder, len(frame), len(y))
     started = time.perf_counter()
@@ -125,8 +125,8 @@ def run_run(chosen: argparse.Namespace) -> None:
         estimator = _simulated(chosen, encoder, x[~test], y[~test])
     except KeyboardInterrupt:
         raise Stop("interrupted; nothing was saved.", INTERRUPTED) from None
-    facts = fit._facts(chosen, encoder, estimator, x, y, test, time.perf_counter() - started)
-    fit._save(chosen, estimator, encoder, facts)
+    facts = fit.facts_of(chosen, encoder, estimator, x, y, test, time.perf_counter() - started)
+    fit.save_model(chosen, estimator, encoder, facts)
     if chosen.json:
         history = plain(list(estimator.fitted_.history))
         shown = {name: value for name, value in facts.items() if name != "test_predictions"}

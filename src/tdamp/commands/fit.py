@@ -67,7 +67,7 @@ def run(chosen: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
         raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
-    _save(chosen, estimator, encoder, facts)
+    save_model(chosen, estimator, encoder, facts)
     result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
     if chosen.json:
         show({**result, "notes": encoder.notes, "size": fit_words.sizes(estimator)})
@@ -77,17 +77,18 @@ def run(chosen: argparse.Namespace) -> None:
 
 def _learned(chosen: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, Any]]:
     frame = read(chosen.data)
-    encoder = _encoder(chosen, frame)
+    encoder = encoder_of(chosen, frame)
     with about(chosen.data):
         x, y = encoder.pairs(frame)
-    test = _test_rows(chosen, encoder, y)
+    test = test_rows_of(chosen, encoder, y)
     if not chosen.quiet:
         fit_words.told(chosen, encoder, len(frame), len(y))
     estimator, seconds = _trained(chosen, encoder, x[~test], y[~test])
-    return encoder, estimator, _facts(chosen, encoder, estimator, x, y, test, seconds)
+    return encoder, estimator, facts_of(chosen, encoder, estimator, x, y, test, seconds)
 
 
-def _encoder(chosen: argparse.Namespace, frame: Any) -> Encoder:
+def encoder_of(chosen: argparse.Namespace, frame: Any) -> Encoder:
+    """Learned from the table; columns that it lacks are the caller's mistake."""
     from ..tables import Encoder
     from ..tables.table import Table, tidy
 
@@ -97,7 +98,8 @@ def _encoder(chosen: argparse.Namespace, frame: Any) -> Encoder:
         return Encoder.fit(frame, chosen.target, chosen.task, chosen.drop, chosen.category)
 
 
-def _test_rows(chosen: argparse.Namespace, encoder: Encoder, y: np.ndarray) -> np.ndarray:
+def test_rows_of(chosen: argparse.Namespace, encoder: Encoder, y: np.ndarray) -> np.ndarray:
+    """Which rows are held back."""
     from .split import FEW, drawn_rows
 
     test = drawn_rows(y, chosen.test_fraction, chosen.seed, encoder.task == "classification")
@@ -134,7 +136,7 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
     return estimator, time.perf_counter() - started
 
 
-def _facts(
+def facts_of(
     chosen: argparse.Namespace,
     encoder: Encoder,
     estimator: Estimator,
@@ -170,7 +172,8 @@ def _facts(
     return plain(facts)
 
 
-def _save(chosen: argparse.Namespace, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> None:
+def save_model(chosen: argparse.Namespace, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> None:
+    """Whole, or not at all."""
     from ..export.store import ModelFileError
     from ..saving import save
 

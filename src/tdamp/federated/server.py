@@ -69,10 +69,18 @@ class Server:
     def aggregate(self, uploads: Mapping[int, Upload]) -> None:
         """The round's end. The order of the clients is that of their numbers; their weights are their rows' shares.
 
-        Uploads are those that `validate.refused` lets pass.
+        Uploads are those that `validate.refused` lets pass. If they make no posterior all stays as it was (Diverged).
         """
+        before = self.rows, self.velocity, self.sites
+        try:
+            self._aggregate(uploads)
+        except Diverged:
+            self.rows, self.velocity, self.sites = before
+            raise
+
+    def _aggregate(self, uploads: Mapping[int, Upload]) -> None:
         uploads = {k: self.opened(uploads[k]) for k in sorted(uploads)}
-        self.rows |= {k: float(upload.n_rows) for k, upload in uploads.items()}
+        self.rows = self.rows | {k: float(upload.n_rows) for k, upload in uploads.items()}
         trusted = trust(self.state.layers, uploads) if self.terms.robust else dict.fromkeys(uploads, 1.0)
         clients = [k for k in uploads if trusted[k] > 0]
         shares = shares_of([self.rows[k] * trusted[k] for k in clients])

@@ -60,9 +60,7 @@ def federate(
     FederatedFit(estimator, history), as of `federated_fit`.
     """
     if getattr(estimator, "class_weight", None) is not None:
-        raise ValueError(
-            "class_weight needs all labels in one place: give the clients' rows a sample_weight instead"
-        )
+        raise ValueError("class_weight needs all labels in one place: give the clients' rows a sample_weight instead")
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
     meeting = Meeting(estimator._task, rules)
