@@ -15,7 +15,10 @@ import jax
 import pytest
 from hypothesis import settings
 
+from tdamp.compilation import keep_compiled
+
 jax.config.update("jax_enable_x64", True)
+keep_compiled()
 
 settings.register_profile("house", deadline=None, derandomize=True, max_examples=50, database=None)
 settings.load_profile("house")
