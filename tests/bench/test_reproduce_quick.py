@@ -27,8 +27,8 @@ LINES = {
     "federated-skew": {"tdamp_skewed", "tdamp_wga", "tdamp_waa", "fedavg_adam_skewed", "fedprox_skewed"},
 }
 """Methods that a figure shows at least."""
-DATA = {"federated-sparsity": ["--data", "boston"]}
-"""Where one data set is enough: the other figures run both."""
+DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-sparsity")}
+"""Where one data set is enough; federated-skew has the other."""
 NOT_JUDGED = ("federated-skew", "federated-sparsity")
 """The one compares, and the other judges a size that quick runs leave out."""
 

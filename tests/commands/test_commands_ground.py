@@ -157,7 +157,7 @@ def test_json_of_odd_values() -> None:
 
 
 def test_an_interrupt_that_python_ignores_comes_again() -> None:
-    """identity: Ctrl-C inside a finaliser is lost to Python; the wait below would last half a minute."""
+    """identity: Ctrl-C inside a finaliser is lost to Python; the wait below would end without it."""
 
     class Finaliser:
         def __del__(self) -> None:
@@ -166,5 +166,5 @@ def test_an_interrupt_that_python_ignores_comes_again() -> None:
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt), ends.heard_interrupts():
         Finaliser()
-        time.sleep(30)
+        time.sleep(5)
     assert sys.unraisablehook is before
