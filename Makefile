@@ -31,8 +31,9 @@ BIN := .venv/bin
 demo: .venv/.demo
 	$(BIN)/tdamp demo
 
+# Three workers for two cores: some tests wait for processes of their own.
 test: .venv/.dev .venv/.browser
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
