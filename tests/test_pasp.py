@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tdamp.algorithm import Anchor
 from tdamp.beliefs import Message, Moments, moments, natural
 from tdamp.factors.burst import Chain
 from tdamp.factors.linear import Score
@@ -131,3 +134,30 @@ def test_recentre_moves_coordinates_only() -> None:
     np.testing.assert_allclose(moved.centre - layer.centre, 0.3 * drift * layer.active_prob, rtol=1e-12)
     assert moved.centre[1] == layer.centre[1] and np.any(moved.bias.mean != layer.bias.mean)
     np.testing.assert_array_equal(moved.bias.var, layer.bias.var)
+
+
+def test_the_anchor_may_have_a_mean() -> None:
+    """identity: in natural parameters (prior x message)^power anchor^(1 - power)."""
+    prior, message = (
+        Message(jnp.array([0.3, -2.0]), jnp.array([4.0, 0.5])),
+        Message(jnp.array([1.0, 0.2]), jnp.array([0.7, 2.0])),
+    )
+    anchor, belief, power = Moments(jnp.array([0.5, -1.5]), jnp.array([0.4, 3.0])), moments(prior), 0.8
+    said = Score(message.shift - message.prec * belief.mean, message.prec)
+    found, base = natural(carry_over(belief, said, anchor, power, "anchored")), natural(anchor)
+    for part in ("shift", "prec"):
+        expected = power * (getattr(prior, part) + getattr(message, part)) + (1 - power) * getattr(base, part)
+        np.testing.assert_allclose(getattr(found, part), expected, rtol=1e-12)
+
+
+def test_an_anchor_follows_the_centre() -> None:
+    """identity: an anchor that is the layer's own belief stays so when the centre moves, and the function with it."""
+    rng = np.random.default_rng(0)
+    weight, bias = Moments(rng.normal(size=(3, 2)), np.ones((3, 2))), Moments(rng.normal(size=2), np.ones(2))
+    centre, moved = rng.normal(size=3), rng.normal(size=3)
+    layer = SimpleNamespace(weight=weight, centre=moved)
+    here = Anchor(weight, bias, centre).here(layer)
+    x = rng.normal(size=(5, 3))
+    before, after = ((x - c) @ weight.mean + b for c, b in ((centre, bias.mean), (moved, here.bias.mean)))
+    np.testing.assert_allclose(after, before, rtol=1e-12)
+    assert Anchor(weight, bias).here(layer).bias is bias  # the base prior belongs to every centre

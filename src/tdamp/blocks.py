@@ -10,6 +10,7 @@ import numpy as np
 from . import compact
 from .beliefs import Moments
 from .feed import ROW_BUCKET, SMALL, padded_rows
+from .needed import lost_log_likelihood, some_rows
 from .network import Network
 from .predict import NODES, log_class_probs, mean_network, output_moments
 from .programs import Program
@@ -58,3 +59,15 @@ def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray, most: int, *more
         full = np.concatenate([block, np.zeros((size - len(block), x.shape[1]), x.dtype)])
         found.append(program(network, state.layers, full, *more))
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
+
+
+def lost_without_inputs(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.ndarray | None) -> np.ndarray:
+    """By how much the log likelihood of these rows falls without each input, (inputs asked for,); `ids` are groups."""
+    rows = some_rows(len(x))
+    some = x[rows]
+    var = moments(fitted, some).var.astype(np.float64)
+    groups = None if ids is None else ids[fitted.inputs]
+    found = lost_log_likelihood(fitted.network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
+    lost = np.zeros(x.shape[1])
+    lost[fitted.inputs] = found * len(x) / len(rows)
+    return lost

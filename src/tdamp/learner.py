@@ -17,7 +17,6 @@ from . import blocks
 from .auto import choose, pruning
 from .compilation import keep_compiled
 from .findings import Findings
-from .needed import lost_log_likelihood, some_rows
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import watching
@@ -197,12 +196,7 @@ class Learner(Findings, BaseEstimator):
                 start=start,
             )
         ids = self._group_ids(network.widths[0])
-        rows, fitted = some_rows(len(x)), self.fitted_
-        var = blocks.moments(fitted, x[rows]).var.astype(np.float64)
-        some = None if ids is None else ids[fitted.inputs]
-        without = lost_log_likelihood(fitted.network, fitted.state, x[rows][:, fitted.inputs], y[rows], var, some)
-        lost = np.zeros(network.widths[0])
-        lost[fitted.inputs] = without * len(x) / len(rows)
+        lost = blocks.lost_without_inputs(self.fitted_, x, y, ids)
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
         self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost
         self.network_ = network

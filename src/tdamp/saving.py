@@ -16,7 +16,7 @@ from .model_card import card
 from .network import Network
 from .outcome import Outcome
 from .settings import Settings, check_network
-from .state import State, init, is_finite
+from .state import State, init, is_finite, path_name
 from .training import Fitted, active_units
 
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
@@ -32,7 +32,7 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
     Callbacks are not stored, and a random_state that is not a number becomes None.
     """
     fitted = estimator._need_fitted()
-    arrays = {_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(fitted.state)}
+    arrays = {path_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(fitted.state)}
     arrays |= {f"kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(fitted.kept)}
     arrays |= {name: getattr(estimator, name) for name in SCALES if hasattr(estimator, name)}
     config = {
@@ -132,21 +132,17 @@ def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
     like = init(network, Settings(), np.random.default_rng(0), np.zeros((1, network.widths[0]), np.float32), y)
 
     def put(path: Any, expected: Any) -> np.ndarray:
-        array = arrays[_name(path)]
+        array = arrays[path_name(path)]
         if array.shape != expected.shape or array.dtype.kind != expected.dtype.kind:
-            raise ModelFileError(f"the array {_name(path)} has shape {array.shape}, expected {expected.shape}")
-        if np.isnan(array).any() or (_name(path).endswith("var") and (array < 0).any()):
-            raise ModelFileError(f"the array {_name(path)} holds values that no posterior has")
+            raise ModelFileError(f"the array {path_name(path)} has shape {array.shape}, expected {expected.shape}")
+        if np.isnan(array).any() or (path_name(path).endswith("var") and (array < 0).any()):
+            raise ModelFileError(f"the array {path_name(path)} holds values that no posterior has")
         return array.astype(expected.dtype)
 
     state = jax.device_put(jax.tree_util.tree_map_with_path(put, like))
     if not is_finite(state) or not all(mask.any() for mask in active_units(state)):
         raise ModelFileError("the posterior is not finite, or a layer is empty")
     return state
-
-
-def _name(path: Any) -> str:
-    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)
 
 
 def _json(value: Any) -> Any:

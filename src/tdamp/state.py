@@ -176,3 +176,8 @@ def is_finite(state: State) -> bool:
     """Whether every parameter of the posterior is a finite number (offsets may be infinite: that is their code)."""
     parts = [(layer.weight, layer.bias, layer.centre, layer.base_var, layer.active_prob) for layer in state.layers]
     return all(bool(np.isfinite(leaf).all()) for leaf in jax.tree.leaves(jax.device_get((parts, state.noise_var))))
+
+
+def path_name(path: Any) -> str:
+    """What a leaf of a state is called in files and messages: `layers.0.weight.mean`."""
+    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)

@@ -13,10 +13,11 @@ from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
 from tdamp import TDAMPClassifier, TDAMPRegressor
+from tdamp.blocks import lost_without_inputs
 from tdamp.federated.client import Client
 from tdamp.federated.fit import scaling_of_estimator
 from tdamp.federated.flower import client_app
-from tdamp.federated.joint import agree, fitted_of, own_losses, scaled
+from tdamp.federated.joint import agree, fitted_of, scaled
 from tdamp.federated.server import Server
 from tdamp.federated.summary import summary_of
 
@@ -126,7 +127,7 @@ def played(
     server = Server(terms, start, {c.number: c.n_rows for c in clients})
     for some in rounds or [list(range(len(rows)))] * terms.rounds:
         server.aggregate({k: clients[k].train(server.broadcast(k)) for k in some})
-    return server, [own_losses(fitted_of(server, []), part, None) for part in data]
+    return server, [lost_without_inputs(fitted_of(server, []), part.x, part.y, None) for part in data]
 
 
 def same(left: Any, right: Any) -> None:

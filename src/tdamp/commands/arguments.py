@@ -101,3 +101,13 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def add_outcome(parser: argparse.ArgumentParser) -> None:
+    """What a command that trains is told about its test rows, its words and an old model."""
+    parser.add_argument(
+        "--test-fraction", type=share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
+    parser.add_argument("--force", action="store_true", help="replace the model that is in the folder")

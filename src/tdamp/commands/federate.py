@@ -40,12 +40,7 @@ def _add_run(kinds: argparse._SubParsersAction) -> None:
     run.add_argument("--clients", type=arguments.count, default=4, metavar="N", help="4 by default")
     run.add_argument("--split", default="iid", help=f"how rows go to clients: {SPLIT}")
     _add_common(run)
-    run.add_argument(
-        "--test-fraction", type=arguments.share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
-    )
-    run.add_argument("--json", action="store_true", help="print one JSON object")
-    run.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
-    run.add_argument("--force", action="store_true", help="replace the model that is in the folder")
+    arguments.add_outcome(run)
     run.set_defaults(command=run_run)
 
 

@@ -50,12 +50,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--category", nargs="+", action="extend", default=[], metavar="COL", help="columns whose numbers are only names"
     )
     fit.add_argument("--seed", type=arguments.seed, default=0, help="of the start, the order and the test rows")
-    fit.add_argument(
-        "--test-fraction", type=arguments.share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
-    )
-    fit.add_argument("--json", action="store_true", help="print one JSON object")
-    fit.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
-    fit.add_argument("--force", action="store_true", help="replace the model that is in the folder")
+    arguments.add_outcome(fit)
     fit.set_defaults(command=run)
 
 

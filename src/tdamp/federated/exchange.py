@@ -15,7 +15,7 @@ from ..algorithm import Anchor
 from ..beliefs import Moments
 from ..factors.burst import Chain
 from ..mstep import NoiseStats
-from ..state import State
+from ..state import State, path_name
 from ..turbo import Layer
 
 Arrays = dict[str, np.ndarray]
@@ -73,11 +73,6 @@ def named(sent: Any) -> Arrays:
     """The arrays of a message by the names of their fields."""
     leaves = jax.tree_util.tree_leaves_with_path(sent)
     return {path_name(path): np.asarray(leaf) for path, leaf in leaves}
-
-
-def path_name(path: Any) -> str:
-    """`layers.0.weight.mean`."""
-    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)
 
 
 def upload_from(arrays: Arrays, n_layers: int) -> Upload:

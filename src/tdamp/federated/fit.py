@@ -10,11 +10,12 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import compute_sample_weight
 
+from ..blocks import lost_without_inputs
 from ..checks import check_groups
 from ..compilation import keep_compiled
 from ..progress import counting
 from .client import Client
-from .joint import agree, finish, fitted_of, own_losses, scaled
+from .joint import agree, finish, fitted_of, scaled
 from .server import Server
 from .simulate import Record, play
 from .summary import Scaling, summary_of
@@ -56,7 +57,8 @@ def federated_fit(
     aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
         momentum (the last two chosen if None).
     participation : the part of the clients that is drawn for each round.
-    together : train clients with equal numbers of rows as one vectorised program; equal but for rounding.
+    together : train clients with equal numbers of rows as one vectorised program; equal but for rounding. Clients of
+        unequal numbers, and those of "sites", are trained in turn all the same.
     test : (X, y) for a score after every round.
     callback : called with the record of every round; one that gives back True ends the training.
 
@@ -97,7 +99,7 @@ def federated_fit(
             if callback is not None and callback(found) is True:
                 break
     fitted = fitted_of(server, history)
-    finish(estimator, server, history, [own_losses(fitted, rows_of, ids) for rows_of in data])
+    finish(estimator, server, history, [lost_without_inputs(fitted, part.x, part.y, ids) for part in data])
     return FederatedFit(estimator, pd.DataFrame(history))
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .. import blocks, prune
+from .. import prune
 from ..checks import Data, check_groups
-from ..needed import lost_log_likelihood, some_rows
 from ..network import Network
 from ..outcome import Outcome
 from ..state import State, start
@@ -91,18 +90,6 @@ def scaled(task: str, scaling: Scaling, classes: np.ndarray | None, X: np.ndarra
     else:
         target = ((y.astype(np.float64).reshape(len(y), -1) - scaling.y_mean) / scaling.y_scale).astype(np.float32)
     return Data(x, target, np.asarray(weight, np.float32))
-
-
-def own_losses(fitted: Fitted, data: Data, ids: np.ndarray | None) -> np.ndarray:
-    """By how much a client's log likelihood falls without each input, (inputs asked for,)."""
-    rows = some_rows(len(data.x))
-    x = data.x[rows]
-    var = blocks.moments(fitted, x).var.astype(np.float64)
-    groups = None if ids is None else ids[fitted.inputs]
-    found = lost_log_likelihood(fitted.network, fitted.state, x[:, fitted.inputs], data.y[rows], var, groups)
-    lost = np.zeros(data.x.shape[1])
-    lost[fitted.inputs] = found * len(data.x) / len(rows)
-    return lost
 
 
 def fitted_of(server: Server, history: Sequence[Mapping[str, Any]]) -> Fitted:

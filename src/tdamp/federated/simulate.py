@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,3 @@ def _train(clients: Sequence[Client], sent: Mapping[int, Broadcast], together: b
         found = train_together(clients, sent[clients[0].number])
         return {client.number: upload for client, upload in zip(clients, found, strict=True)}
     return {client.number: client.train(sent[client.number]) for client in clients}
-
-
-Progress = Callable[[Record], Any]

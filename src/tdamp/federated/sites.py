@@ -9,6 +9,8 @@ curvature at the server's mean, exp(slope (w - mean) - prec (w - mean)^2 / 2), s
 Damping. Precisions are sums of sites and need none. Summing the clients' moves overshoots by up to the number of
 clients where weights are correlated, as every client alone already goes most of the way; so slopes are damped, weight
 by weight, just so far that the mean moves by `step` times the clients' average move.
+Not guaranteed: on correlated least squares with five clients it diverges if each speaks for 0.7 of the federation or
+more and trains to the end; up to 0.5 it converges.
 Oracle: the fixed point is the exact posterior of a conjugate model; a client's site may be divided out again.
 """
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...blocks import lost_without_inputs
 from ...compilation import keep_compiled
 from ...estimators import TDAMPClassifier, TDAMPRegressor
 from ...extras import need
@@ -14,7 +15,7 @@ from ...outcome import Outcome
 from ...training import Fitted
 from ..client import Client, network_of
 from ..exchange import named
-from ..joint import own_losses, scaled
+from ..joint import scaled
 from ..summary import summary_of
 from . import wire
 
@@ -44,7 +45,7 @@ def client_app(rows: Rows) -> Any:
     def losses(message: Any, context: Any) -> Any:
         order = wire.order_from(message.content)
         client = _client(order, rows, context)
-        lost = own_losses(_fitted(order), client.data, order.ids)
+        lost = lost_without_inputs(_fitted(order), client.data.x, client.data.y, order.ids)
         return wire.reply(wire.arrays_content({"lost": lost, "n_rows": np.asarray(client.n_rows)}), message)
 
     return app
@@ -96,7 +97,7 @@ def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
 
 
 def _fitted(order: wire.Order) -> Fitted:
-    """The federation's network, of which `own_losses` looks at the state and the inputs."""
+    """The federation's network, of which `lost_without_inputs` looks at the state and the inputs."""
     network = network_of(order.terms, order.broadcast.state)
     kept = (order.broadcast.inputs, *(np.arange(width) for width in network.widths[1:-1]))
     return Fitted(network, order.broadcast.state, kept, (), Outcome.OK, 0)
