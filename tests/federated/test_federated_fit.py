@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from tdamp import TDAMPClassifier, TDAMPRegressor, load
-from tdamp.federated import FederatedFit, federated_fit
+from tdamp.federated import FederatedFit, Privacy, federated_fit
+from tdamp.federated.private import epsilon
 
 COLUMNS = ["age", "height", "noise", "weight"]
 RNG = np.random.default_rng(0)
@@ -227,3 +228,30 @@ def test_class_weight_counts_over_all_clients() -> None:
     ]
     np.testing.assert_allclose(probs[0], probs[1], rtol=1e-6)
     assert probs[0].mean() > probs[2].mean() + 0.01
+
+
+def test_private() -> None:
+    """twin, enumeration: without noise to speak of, near the plain average; with hardly a clip nothing is learned."""
+    alike = dict(rounds=4, local_epochs=4, aggregation="wga", step=1.0, momentum=0.0)
+    plain = federated_fit(regressor(), tables(Y), **alike).estimator
+    quiet = federated_fit(regressor(), tables(Y), privacy=Privacy(1e6, 1e-15), **alike)
+    distance = np.abs(quiet.estimator.predict(TABLE) - plain.predict(TABLE)).mean()
+    assert distance < 0.25 * np.abs(plain.predict(TABLE) - Y.mean()).mean()
+    assert list(quiet.history) == ["round", "active_units", "noise_var", "epsilon", "seconds"]
+    assert (quiet.history["epsilon"].diff()[1:] > 0).all()
+    still, start = (
+        federated_fit(regressor(), tables(Y), privacy=Privacy(clip, 1e-9), **SHORT).estimator for clip in (1e-6, 1e-9)
+    )
+    np.testing.assert_allclose(still.predict(TABLE), start.predict(TABLE), atol=1e-3)
+    assert np.abs(still.predict(TABLE) - plain.predict(TABLE)).max() > 1
+
+
+def test_private_draws() -> None:
+    """identity: rounds with no client count too, and the account is that of the part drawn."""
+    found = federated_fit(
+        regressor(), tables(Y), privacy=Privacy(0.05, 2.0), participation=0.2, rounds=6, local_epochs=1
+    )
+    assert list(found.history["round"]) == [1, 2, 3, 4, 5, 6]
+    assert found.history["epsilon"].iloc[-1] == epsilon(6, 0.2, 2.0, 1e-5)
+    with pytest.raises(ValueError, match="sites"):
+        federated_fit(regressor(), tables(Y), privacy=Privacy(4.0, 2.0), aggregation="sites")

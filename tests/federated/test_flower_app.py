@@ -19,10 +19,13 @@ from tdamp.export.store import ModelFileError
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import wire
 from tdamp.federated.flower.tables import read_schema, table_client_app, table_server_app
+from tdamp.federated.private import epsilon
 from tdamp.saving import ESTIMATORS, load_with_extra
 from tdamp.tables import Encoder, read_table
 
 SMALL = ["--hidden", "8", "--batch-size", "16", "--rounds", "2", "--local-epochs", "1"]
+PRIVATE = ["--clip", "4", "--noise-multiplier", "2", "--delta", "1e-4"]
+RECORD = {"epoch", "counted", "round", "active_units", "noise_var", "epsilon", "seconds"}
 
 
 @pytest.fixture
@@ -91,12 +94,31 @@ def test_wrong_wishes(tables: list[Path], tmp_path: Path, capsys: pytest.Capture
     for arguments, words in (
         (["app", str(tmp_path / "full"), *like], "choose a new or empty folder"),
         (["app", str(tmp_path / "a"), *like, "--clients", "2", "--min-replies", "3"], "at most the number of clients"),
+        (["app", str(tmp_path / "a"), *like, "--clip", "4"], "--clip and --noise-multiplier go together"),
+        (["app", str(tmp_path / "a"), *like, *PRIVATE, "--robust"], "keeps sums alone"),
         (["run", str(tables[0]), "--target", "band", "--out", str(tmp_path / "m"), "--split", "odd"], "expected"),
         (["run", str(tables[0]), "--target", "band", "--out", str(tmp_path / "full")], "holds other files"),
     ):
         assert cli.main(["federate", *arguments]) == 2
         assert words in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
+
+
+def test_a_private_app(tables: list[Path], tmp_path: Path) -> None:
+    """enumeration: privacy goes from the command to the history, which has its account and nothing of a client."""
+    app = tmp_path / "app"
+    said = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3"]
+    assert cli.main([*said, *PRIVATE, *SMALL]) == 0
+    config = tomllib.loads((app / "pyproject.toml").read_text())["tool"]["flwr"]["app"]["config"]
+    grid = DirectGrid(with_data(table_client_app(app / "federation.json"), tables), 3)
+    context = Context(1, 0, {}, RecordDict(), {**config, "out": str(tmp_path / "model")})
+    table_server_app(app / "federation.json")(grid, context)
+    found = load(tmp_path / "model")
+    assert [set(record) for record in found.fitted_.history] == [RECORD, RECORD]
+    spent = [record["epsilon"] for record in found.fitted_.history]
+    assert spent == [epsilon(rounds, 1.0, 2.0, 1e-4) for rounds in (1, 2)]
+    assert (found.feature_active_prob_ == 1).all()
+    assert {kind for _, kind, _ in grid.asked} == {wire.INTRODUCE, wire.TRAIN}
 
 
 def test_no_table_named(tables: list[Path], tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ import pytest
 from little_federation import NETWORKS, TASKS, federation, problem, terms, trained, uploads_of
 
 from tdamp import blocks, fit, gumbel
+from tdamp.federated.endings import Open, Record, participants
 from tdamp.federated.joint import fitted_of
 from tdamp.federated.server import Diverged, Server
-from tdamp.federated.simulate import Record, participants, play
+from tdamp.federated.simulate import play
 
 THREE = [np.arange(0, 60), np.arange(60, 120), np.arange(120, 180)]
 
@@ -107,7 +108,7 @@ def test_some_clients_in_a_round() -> None:
     """enumeration: two of three are drawn, not always the same; who is away keeps its rows in the total."""
     x, y = problem("regression", 180)
     server, clients = federation(terms("regression", rounds=8), x, y, THREE)
-    records = list(play(server, clients, participation=0.6))
+    records = list(play(server, clients, Open(0.6)))
     assert all(len(record["clients"]) == 2 for record in records)
     assert len({tuple(record["clients"]) for record in records}) > 1
     assert float(server.broadcast(0).n_rows) == 180

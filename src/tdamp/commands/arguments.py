@@ -80,6 +80,14 @@ def coverage(text: str) -> float:
     return found
 
 
+def positive(text: str) -> float:
+    """A number above 0."""
+    found = _number(text)
+    if found is None or not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4")
+    return found
+
+
 def image(text: str) -> tuple[int, int]:
     """Height and width of a picture: 8x8."""
     parts = text.lower().split("x")

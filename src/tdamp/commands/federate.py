@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..extras import need
 from . import arguments, fit, fit_words
 from .ends import FAILED, INTERRUPTED, USAGE, Stop
 from .places import about, check_model_out, check_writable, read
@@ -75,6 +76,15 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--aggregation", choices=("wga", "waa", "sites"), default="wga", help="how posteriors are put together"
     )
+    parser.add_argument(
+        "--precision", choices=("full", "factored"), default="full", help="factored sends half the bytes"
+    )
+    parser.add_argument("--robust", action="store_true", help="uploads far from all others lose their share")
+    parser.add_argument("--clip", type=arguments.positive, metavar="C", help="privacy: the most that a client may move")
+    parser.add_argument(
+        "--noise-multiplier", type=arguments.positive, metavar="Z", help="privacy: noise on the sum, in units of --clip"
+    )
+    parser.add_argument("--delta", type=arguments.coverage, default=1e-5, help="of the privacy's account; 1e-5")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto")
     parser.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of layers")
     parser.add_argument("--keep", type=arguments.keep, metavar="0.3|40", help="what remains of the units")
@@ -170,12 +180,28 @@ def _simulated(chosen: argparse.Namespace, encoder: Encoder, x: Any, y: Any) -> 
 
 
 def _config(chosen: argparse.Namespace) -> dict[str, Any]:
+    _check_privacy(chosen)
     return {
         "rounds": chosen.rounds,
         "local-epochs": chosen.local_epochs,
         "aggregation": chosen.aggregation,
+        "precision": chosen.precision,
+        "robust": chosen.robust,
+        "clip": chosen.clip or 0.0,
+        "noise-multiplier": chosen.noise_multiplier or 0.0,
+        "delta": chosen.delta,
         "seed": chosen.seed,
     }
+
+
+def _check_privacy(chosen: argparse.Namespace) -> None:
+    if (chosen.clip is None) != (chosen.noise_multiplier is None):
+        raise Stop("--clip and --noise-multiplier go together: give both, or neither.", USAGE)
+    if chosen.clip is None:
+        return
+    need("dp_accounting", "privacy")
+    if chosen.aggregation != "wga" or chosen.precision != "full" or chosen.robust:
+        raise Stop("A private federation keeps sums alone: leave --aggregation, --precision and --robust out.", USAGE)
 
 
 def _params(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -16,6 +16,11 @@ CONFIG: dict[str, Any] = {
     "rounds": 10,
     "local-epochs": 10,
     "aggregation": "wga",
+    "precision": "full",
+    "robust": False,
+    "clip": 0.0,
+    "noise-multiplier": 0.0,
+    "delta": 1e-5,
     "seed": 0,
     "min-clients": 2,
     "min-replies": 2,
@@ -24,7 +29,7 @@ CONFIG: dict[str, Any] = {
     "patience": 600.0,
     "parts": "",
 }
-"""Flower's run configuration and its defaults."""
+"""Flower's run configuration and its defaults; a clip and a noise multiplier of 0 are no privacy."""
 
 SERVER = '''"""The server of the federation."""
 

@@ -15,9 +15,9 @@ import numpy as np
 from ..checks import check_groups
 from ..export import store
 from ..export.store import ModelFileError
+from .endings import Record
 from .exchange import Arrays, Broadcast, broadcast_from, named
 from .server import Server
-from .simulate import Record
 from .sites import Site
 from .terms import Terms
 

@@ -15,9 +15,11 @@ from ..checks import check_groups
 from ..compilation import keep_compiled
 from ..progress import counting
 from .client import Client
+from .endings import Record, ending_of
 from .joint import agree, finish, fitted_of, scaled
+from .private import Privacy
 from .server import Server
-from .simulate import Record, play
+from .simulate import play
 from .summary import Scaling, summary_of
 from .terms import Aggregation, NoiseAt, Precision
 
@@ -42,6 +44,7 @@ def federated_fit(
     step: float | None = None,
     momentum: float | None = None,
     participation: float = 1.0,
+    privacy: Privacy | None = None,
     together: bool = False,
     test: Any = None,
     callback: Callable[[Record], Any] | None = None,
@@ -57,6 +60,8 @@ def federated_fit(
     aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
         momentum (the last two chosen if None).
     participation : the part of the clients that is drawn for each round.
+    privacy : clip every client's move and add noise to their sum, with the epsilon so far in the history; which inputs
+        are needed is not asked then. See `tdamp.federated.Privacy`. Needs the extra `privacy`.
     together : train clients with equal numbers of rows as one vectorised program; equal but for rounding. Clients of
         unequal numbers, and those of "sites", are trained in turn all the same.
     test : (X, y) for a score after every round.
@@ -65,7 +70,7 @@ def federated_fit(
     Returns
     -------
     FederatedFit(estimator, history): the history has bytes sent up and down, units left, noise, log evidence of the
-    clients' rows, seconds, and the score, round by round.
+    clients' rows, seconds, and the score, round by round; of a private federation units, noise, epsilon and seconds.
     """
     estimator = clone(estimator)
     rows = [_rows(estimator, k, *client) for k, client in enumerate(_weighted(estimator, _pairs(clients)))]
@@ -82,14 +87,14 @@ def federated_fit(
         aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step, momentum=momentum,
     )  # fmt: skip
     ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
-    scaling = scaling_of_estimator(estimator)
+    ending, scaling = ending_of(privacy, participation), scaling_of_estimator(estimator)
     data = [scaled(terms.network.task, scaling, classes, *row) for row in rows]
     parties = [Client(k, terms, rows_of, ids) for k, rows_of in enumerate(data)]
     server = Server(terms, start, {party.number: party.n_rows for party in parties}, ids)
     keep_compiled()
     history: list[Record] = []
     with counting(estimator.verbose, "round", rounds) as show:
-        for found in play(server, parties, participation=participation, together=together):
+        for found in play(server, parties, ending, together=together):
             history.append(found)
             if test is not None:
                 estimator.fitted_ = fitted_of(server, history)
@@ -99,7 +104,8 @@ def federated_fit(
             if callback is not None and callback(found) is True:
                 break
     fitted = fitted_of(server, history)
-    finish(estimator, server, history, [lost_without_inputs(fitted, part.x, part.y, ids) for part in data])
+    losses = [lost_without_inputs(fitted, part.x, part.y, ids) for part in data] if privacy is None else None
+    finish(estimator, server, history, losses)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 

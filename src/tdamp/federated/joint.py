@@ -27,6 +27,8 @@ plain average; a step of 2.5 diverged."""
 DATA_WEIGHT = 2.0
 """By so much the data weight grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
+NOT_ASKED = 1e30
+"""Log likelihood lost without an input, where nobody was asked: it counts as needed."""
 
 
 def agree(
@@ -102,11 +104,17 @@ def fitted_of(server: Server, history: Sequence[Mapping[str, Any]]) -> Fitted:
     return Fitted(server.network, server.state, tuple(server.kept), tuple(records), Outcome.OK, len(records))
 
 
-def finish(estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], losses: Sequence[np.ndarray]) -> Any:
-    """The fitted estimator."""
+def finish(
+    estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], losses: Sequence[np.ndarray] | None
+) -> Any:
+    """The fitted estimator; `losses` are what each client loses without each input, None if they are not to tell."""
     estimator.fitted_ = fitted_of(server, history)
     estimator.network_ = server.terms.network
     estimator.n_rows_ = int(sum(server.rows.values()))
     estimator.settings_ = server.terms.settings
-    estimator.lost_log_likelihood_ = weighted_sum(losses, [1.0] * len(losses))
+    estimator.lost_log_likelihood_ = (
+        np.full(server.terms.network.widths[0], NOT_ASKED)
+        if losses is None
+        else weighted_sum(losses, [1.0] * len(losses))
+    )
     return estimator

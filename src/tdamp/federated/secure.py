@@ -109,6 +109,8 @@ def check(terms: Terms) -> None:
         raise ValueError(f'aggregation={terms.aggregation!r} needs every client\'s posterior: sums need "wga"')
     if terms.precision != "full":
         raise ValueError(f'precision={terms.precision!r} is no sum over clients: sums need "full"')
+    if terms.robust:
+        raise ValueError("robust=True looks at every client's upload: who sees only sums cannot")
 
 
 def _posterior(totals: Arrays, share: float, name: str, old: Moments) -> Moments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from ...checks import check_groups
 from ...compilation import keep_compiled
 from ...extras import need
 from .. import checkpoint
+from ..endings import Record, ending_of
 from ..fit import FederatedFit, scaling_of_estimator
 from ..joint import agree, finish
+from ..private import Privacy
 from ..server import Server
-from ..simulate import Record
 from .meeting import LOG, Meeting, Rules
 from .strategy import FedPosterior
 
@@ -41,6 +43,7 @@ def federate(
     rules: Rules | None = None,
     classes: list[Any] | None = None,
     folder: str | Path | None = None,
+    privacy: Privacy | None = None,
     **options: Any,
 ) -> FederatedFit:
     """Train a copy of an estimator on the rows of the clients behind a Flower grid.
@@ -53,7 +56,8 @@ def federate(
     classes : of a classification, if they are known; else those that the first clients have.
     folder : for a checkpoint after every round. If there is one of the same federation, the training goes on from it;
         remove it (`forget`) when the model is safe.
-    options : rounds, local_epochs, aggregation, noise, step, momentum; as for `federated_fit`.
+    privacy : noise on the sum of the clients' clipped moves, added by this server, which sees their uploads.
+    options : rounds, local_epochs, aggregation, noise, precision, robust, step, momentum; as for `federated_fit`.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def federate(
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
     meeting = Meeting(estimator._task, rules)
-    wish = checkpoint.wish_of(estimator, classes, options)
+    wish = checkpoint.wish_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
     stored = None if folder is None else checkpoint.load(folder, wish, estimator)
     if stored is None:
         server, history = _begin(grid, estimator, meeting, classes, options), list[Record]()
@@ -77,9 +81,10 @@ def federate(
             checkpoint.save(folder, wish, estimator, server, history)
 
     known = estimator.classes_.tolist() if estimator._task == "classification" else None
-    strategy = FedPosterior(server, meeting, scaling_of_estimator(estimator), known, history, after_round)
+    ending, scaling = ending_of(privacy, rules.participation), scaling_of_estimator(estimator)
+    strategy = FedPosterior(server, meeting, scaling, known, history, after_round, ending)
     strategy.run(grid)
-    finish(estimator, server, history, strategy.losses(grid))
+    finish(estimator, server, history, strategy.losses(grid) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 

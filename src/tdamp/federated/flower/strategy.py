@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...extras import need
+from ..endings import Ending, Record
 from ..exchange import Broadcast, Upload, upload_from
 from ..server import Diverged, Server
-from ..simulate import Record, participants, record
 from ..summary import Scaling
 from ..validate import refused
 from . import wire
@@ -46,9 +46,10 @@ class FedPosterior(Strategy):
         classes: list[Any] | None,
         history: list[Record],
         after_round: Callable[[list[Record]], Any],
+        ending: Ending,
     ) -> None:
         self.server, self.meeting, self.scaling, self.classes = server, meeting, scaling, classes
-        self.history, self.after_round = history, after_round
+        self.history, self.after_round, self.ending = history, after_round, ending
         self._nodes: dict[int, int] = {}
         self._sent: dict[int, Broadcast] = {}
         self._started = 0.0
@@ -71,30 +72,30 @@ class FedPosterior(Strategy):
 
     def configure_train(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Any]:
         """A message for each client of the round."""
-        rules, done = self.meeting.rules, self.server.rounds_done
-        nodes = self.meeting.gather(grid, rules.min_replies)
-        present = participants(self.server.terms.seed, done, list(nodes), rules.participation)
+        nodes = self.meeting.gather(grid, self.meeting.rules.min_replies)
+        present = self.ending.drawn(self.server, list(nodes))
         self._started = time.perf_counter()
         self._nodes = {number: nodes[number] for number in present}
         self._sent = {number: self.server.broadcast(number) for number in present}
-        return self._messages(wire.TRAIN, f"{done + 1}")
+        return self._messages(wire.TRAIN, f"{self.server.rounds_done + 1}")
 
     def aggregate_train(self, server_round: int, replies: Iterable[Any]) -> tuple[None, Any]:
         """The server's next posterior, or the old one if there are too few uploads."""
         uploads = self._uploads(self.meeting.heard(replies, self._nodes))
-        least = self.meeting.rules.min_replies
+        least = self.ending.least(self.meeting.rules.min_replies, len(self._nodes))
         if len(uploads) < least:
             return self._again(f"{len(uploads)} uploads, {least} are needed")
         try:
-            self.server.aggregate(uploads)
+            found = self.ending.end(self.server, self._sent, uploads)
         except Diverged as error:
             return self._again(str(error))
         self._failed = 0
-        found = record(self.server, self._sent, uploads) | {"seconds": time.perf_counter() - self._started}
+        found["seconds"] = time.perf_counter() - self._started
         self.history.append(found)
         self.after_round(self.history)
-        LOG.info("Round %d counts: clients %s.", found["round"], ", ".join(map(str, found["clients"])))
-        shown = {"log_evidence": found["log_evidence"], "units": sum(found["active_units"]), "clients": len(uploads)}
+        LOG.info("Round %d counts: clients %s.", found["round"], ", ".join(map(str, sorted(uploads))))
+        shown: dict[str, float] = {name: found[name] for name in ("log_evidence", "epsilon") if name in found}
+        shown["units"] = sum(found["active_units"])
         return None, wire.flwr.MetricRecord(shown)
 
     def configure_evaluate(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Any]:

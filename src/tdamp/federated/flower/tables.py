@@ -17,6 +17,7 @@ from ...export import store
 from ...extras import need
 from ...saving import ESTIMATORS, save
 from ...tables import Encoder, read_table
+from ..private import Privacy
 from .client import client_app, number_of
 from .meeting import LOG, Rules
 from .serve import federate, forget
@@ -63,9 +64,12 @@ def table_server_app(schema: str | Path) -> Any:
             rules=rules_of(config),
             classes=list(encoder.classes) or None,
             folder=place,
+            privacy=privacy_of(config),
             rounds=int(config["rounds"]),
             local_epochs=int(config["local-epochs"]),
             aggregation=str(config["aggregation"]),
+            precision=str(config["precision"]),
+            robust=bool(config["robust"]),
         )
         save(found.estimator, out, encoder=encoder.to_json())
         forget(place)
@@ -83,6 +87,12 @@ def rules_of(config: Any) -> Rules:
         float(config["round-timeout"]),
         float(config["patience"]),
     )
+
+
+def privacy_of(config: Any) -> Privacy | None:
+    """The privacy in a run's configuration: none if neither clip nor noise is asked for."""
+    clip, noise = float(config["clip"]), float(config["noise-multiplier"])
+    return Privacy(clip, noise, float(config["delta"])) if clip or noise else None
 
 
 def schema_of(encoder: Encoder, params: dict[str, Any]) -> dict[str, Any]:
