@@ -11,7 +11,7 @@ import pytest
 from oracles import loops
 from tdamp.beliefs import Moments
 from tdamp.federated.aggregate import SpikeSlab, geometric, on_host
-from tdamp.federated.sites import FLOOR, Factors, begin, cavity, update
+from tdamp.federated.sites import FLOOR, Factors, begin, cavity, n_floored, update
 
 BASE_PREC = 2.0
 CLIENTS = 5
@@ -173,4 +173,6 @@ def test_a_cavity_never_loses_its_precision() -> None:
     factors = ALONE.begin()
     for _ in range(20):
         factors = ALONE.round(factors, range(CLIENTS))
-    np.testing.assert_allclose(1 / cavity(factors, 0, 1e6).var, FLOOR * BASE_PREC, rtol=1e-12)
+    lowest = cavity(factors, 0, 1e6)
+    np.testing.assert_allclose(1 / lowest.var, FLOOR * BASE_PREC, rtol=1e-12)
+    assert (n_floored(factors, lowest), n_floored(factors, cavity(factors, 0, 1.0))) == (3, 0)

@@ -97,7 +97,7 @@ def federated_settings(config: Config, keep: float, batch: int, rounds: int, loc
         batch_size=batch,
         max_epochs=rounds * local_epochs,
         keep=None if keep == 1 else keep,
-        prune_end=PRUNE_END,
+        prune_end=number.get("prune_end", PRUNE_END),
         learn_base_var=bool(number.get("learn_base_var")),
     )
     if "noise" in number:

@@ -55,6 +55,7 @@ class Open:
             "bytes_down": sum(map(n_bytes, sent.values())),
             "bytes_up": sum(map(n_bytes, uploads.values())),
             **_posterior(server),
+            "cavity_floors": server.floors,
             "log_evidence": float(np.average(heard, weights=rows)),
         }
 

@@ -44,6 +44,7 @@ class Server:
         self.rounds_done = 0
         self.velocity: Velocity | None = None
         self.sites: site_layers.Sites = [({}, {}) for _ in self.state.layers]
+        self.floors = 0  # cavities of the last round at their floor
 
     @property
     def network(self) -> Network:
@@ -123,7 +124,7 @@ class Server:
             self.sites = site_layers.first(self.state.layers, {k: rows / self._total for k, rows in self.rows.items()})
         powers = {k: self._power(k) for k in posteriors}
         step = self.terms.step if self.rounds_done else 1.0
-        layers, self.sites = site_layers.update(
+        layers, self.sites, self.floors = site_layers.update(
             self.state.layers, self.sites, posteriors, powers, step, first_round=not self.rounds_done
         )
         return layers

@@ -43,9 +43,12 @@ def update(
     powers: Mapping[int, float],
     step: float,
     first_round: bool,
-) -> tuple[list[Layer], Sites]:
-    """New layers and sites; in the first round clients were anchored to the base prior."""
-    found, after = [], Sites()
+) -> tuple[list[Layer], Sites, int]:
+    """New layers and sites, and how many cavities stood at their floor.
+
+    In the first round clients were anchored to the base prior.
+    """
+    found, after, floors = [], Sites(), 0
     for l, (layer, its) in enumerate(zip(layers, known, strict=True)):
         new = []
         for factors, part in zip(_factors(layer, its), ("weight", "bias"), strict=True):
@@ -53,10 +56,11 @@ def update(
             shape = np.shape(factors.posterior.mean)
             base = on_host(np.zeros(shape), np.full(shape, 1 / factors.base_prec))
             cavities = {k: base if first_round else sites.cavity(factors, k, powers[k]) for k in posteriors}
+            floors += sum(sites.n_floored(factors, cavity) for cavity in cavities.values())
             new.append(sites.update(factors, cavities, learned, powers, step))
         found.append(layer._replace(weight=new[0].posterior, bias=new[1].posterior))
         after.append((new[0].sites, new[1].sites))
-    return found, after
+    return found, after, floors
 
 
 def taken(known: Sites, rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]) -> Sites:

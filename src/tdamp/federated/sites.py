@@ -53,6 +53,11 @@ def cavity(factors: Factors, client: int, power: float) -> Moments:
     return on_host(mean - power * site.slope / prec, 1 / prec)
 
 
+def n_floored(factors: Factors, cavity: Moments) -> int:
+    """Weights whose cavity stands at its floor."""
+    return int((1 / np.asarray(cavity.var) <= FLOOR * factors.base_prec * (1 + 1e-9)).sum())
+
+
 def begin(mean: Any, base_prec: float, shares: Mapping[int, float]) -> dict[int, Site]:
     """Sites before any data: they hold the random start in place, against the base prior's pull."""
     start = base_prec * np.asarray(mean, np.float64)
