@@ -68,7 +68,7 @@ def test_a_full_figure_has_its_rounds(toys, tmp_path):
     ran = {job for call in Toy.calls for job in call}
     Toy.calls.clear()
     federated_sparsity.run(options, console)
-    assert not ran & {job for call in Toy.calls for job in call} and len(ran) == 6 * (3 * 10 + 1)
+    assert not ran & {job for call in Toy.calls for job in call} and len(ran) == 7 * (3 * 10 + 1)
 
 
 def points(data, rows):
@@ -94,6 +94,14 @@ def test_rounds_and_ends_are_judged():
     assert federated_findings._rounds(task, [4, 3, 2], theirs, 3).verdict.value == 2
     assert "never" in federated_findings._rounds(task, [4, 4, 4], theirs, 3).sentence
     assert federated_findings._end(task, [4, 3, 2], theirs).verdict.met
+
+
+def test_bytes_at_the_same_size():
+    """enumeration: rounds before the last unit has gone do not count, whatever their loss."""
+    found = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
+    assert found.verdict.value == 18 / 60 and found.verdict.met
+    never = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
+    assert not never.verdict.met and "never" in never.sentence
 
 
 @pytest.mark.parametrize(("small", "met"), [(5.1, True), (4.9, False)])

@@ -60,11 +60,18 @@ class Processes:
 
     def kill(self, name: str) -> None:
         """At once, with all its descendants."""
-        process = self.started.pop(name)
-        for pid in [process.pid, *descendants(process.pid)]:
+        self._signal(name, signal.SIGKILL)
+        self.started.pop(name).wait()
+
+    def pause(self, name: str) -> None:
+        """Let it stand still, with all its descendants, as if its machine were very slow."""
+        self._signal(name, signal.SIGSTOP)
+
+    def _signal(self, name: str, number: int) -> None:
+        pid = self.started[name].pid
+        for each in [pid, *descendants(pid)]:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        process.wait()
+                os.kill(each, number)
 
 
 def descendants(pid: int) -> list[int]:

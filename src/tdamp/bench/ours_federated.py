@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,16 +26,28 @@ from .progress import Tick
 
 OF_TERMS = ("step", "momentum", "aggregation", "reach", "precision")
 
-
+AVERAGED: Config = {
+    "preset": "mnist", "precision": "factored", "aggregation": "wga", "step": 1.3, "momentum": 0.4,
+    "data_weight": 2, "growth": 4, "memory_growth": 2,
+}  # fmt: skip
+"""The data count more from round to round, and are remembered for longer."""
+SLOWER: Config = {**AVERAGED, "data_weight": 1, "growth": 2, "memory_growth": 1}
+PRUNED: Config = {**AVERAGED, "prune_start": 0.05, "prune_end": 0.4, "restart": 1}
+"""Units go early, and the growth begins anew when the last one has gone."""
+HELD: Config = {
+    "preset": "boston", "precision": "factored", "aggregation": "wga", "noise": 0.1, "learn_base_var": 1,
+    "data_weight": 20, "growth": 0, "memory": 5, "memory_growth": 2,
+}  # fmt: skip
+"""Boston's noise is held, as in centralised training."""
 AVERAGES: dict[str, tuple[str, Config]] = {
-    name: (label, {"preset": "mnist", "aggregation": name, "step": 1.3, "momentum": 0.4})
+    name: (label, {**AVERAGED, "aggregation": name})
     for name, label in (("wga", "geometric average"), ("waa", "algebraic average"))
 }
-"""For comparison; not tuned: step and momentum were good for the first, with clients that are alike."""
+"""For comparison where labels are skewed; not tuned there."""
 
 
 class FederatedTdamp:
-    """A site for each client; the `epochs` of a training are its rounds."""
+    """The clients' posteriors averaged; the `epochs` of a training are its rounds."""
 
     name, label = "tdamp_federated", "tdamp"
     skew: float | None = None
@@ -43,12 +56,10 @@ class FederatedTdamp:
         self.clients, self.local_epochs = clients, local_epochs
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """How fast the data weight grows, and how far the server steps."""
+        """How far the server steps, how fast the data weight grows, and when units go."""
         if data == "boston":
-            held: Config = {"preset": data, "aggregation": "sites", "noise": 0.1, "learn_base_var": 1, "growth": 0}
-            return tuple({**held, "data_weight": 20, "memory": m, "memory_growth": g} for m, g in ((3, 1), (5, 2)))
-        shape: Config = {"preset": data, "aggregation": "sites", "precision": "factored"}
-        return tuple({**shape, "step": step} for step in (1.0, 1.4))
+            return tuple({**HELD, "step": step} for step in (1.0, 1.4))
+        return (AVERAGED, SLOWER) if keep == 1 else (AVERAGED, PRUNED)
 
     def terms(self, job: Job, widths: tuple[int, ...], batch: int, rounds: int) -> Terms:
         """The configuration as terms."""
@@ -84,32 +95,34 @@ class FederatedTdamp:
 
 
 class SkewedTdamp(FederatedTdamp):
-    """The same, on clients with skewed labels."""
+    """A site for each client, on clients with skewed labels."""
 
     name, label, skew = "tdamp_skewed", "tdamp", SKEW
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """How fast the data weight grows."""
+        return tuple({**config, "aggregation": "sites", "step": 1, "momentum": 0} for config in (AVERAGED, SLOWER))
 
 
 def federated_settings(config: Config, keep: float, batch: int, rounds: int, local_epochs: int) -> Settings:
     """Settings of a configuration: data weight and memory grow from round to round."""
     number = {name: float(value) for name, value in config.items() if not isinstance(value, str)}
+    prune_end = number.get("prune_end", PRUNE_END)
     base = replace(
         PRESETS[str(config["preset"])],
         batch_size=batch,
         max_epochs=rounds * local_epochs,
         keep=None if keep == 1 else keep,
-        prune_end=number.get("prune_end", PRUNE_END),
+        prune_start=number.get("prune_start", Settings.prune_start),
+        prune_end=prune_end,
         learn_base_var=bool(number.get("learn_base_var")),
     )
     if "noise" in number:
         base = replace(base, noise_update="fixed", noise_init=number["noise"])
-    memory = _by_round(number.get("memory", 0.5), number.get("memory_growth", 1.0), rounds)
-    weight = _by_round(number.get("data_weight", 1.0), number.get("growth", 2.0), rounds)
-    return replace(base, data_weight=_each(weight, local_epochs), memory=_each(memory, local_epochs))
-
-
-def _by_round(first: float, growth: float, rounds: int) -> list[float]:
-    return [first + growth * r for r in range(rounds)]
-
-
-def _each(values: Sequence[float], epochs: int) -> tuple[float, ...]:
-    return tuple(float(value) for value in values for _ in range(epochs))
+    anew = math.ceil(prune_end * rounds) if number.get("restart") else rounds
+    clock = [r if r < anew else r - anew for r in range(rounds) for _ in range(local_epochs)]
+    return replace(
+        base,
+        memory=tuple(number.get("memory", 0.5) + number["memory_growth"] * r for r in clock),
+        data_weight=tuple(number["data_weight"] + number["growth"] * r for r in clock),
+    )

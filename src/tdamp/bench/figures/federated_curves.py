@@ -24,7 +24,7 @@ PLAN = Plan(
         Curve(OURS, keeps=(1.0, 0.3)),
         Curve("fedavg_adam"),
         Curve("fedprox"),
-        Curve("fedavg_group_lasso"),
+        Curve("fedavg_group_lasso", keeps=(1.0, 0.3)),
         # with all units it would be Adam
         Curve("fedavg_group_snip", keeps=(0.5,), label="FedAvg + group SNIP, half of the units"),
     ),

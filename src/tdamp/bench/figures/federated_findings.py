@@ -23,6 +23,7 @@ FIRST_ROUND = {"mnist": 1, "boston": 3}
 """From this round on tdamp's loss is to be the lower one."""
 BYTES = {1.0: 1.0, 0.3: 1 / 3}
 """Of the rival's bytes to its own best loss, tdamp may need this part to reach it, by share of units kept."""
+SMALL_RIVAL, SMALL_RIVAL_NAME = "fedavg_group_lasso", "FedAvg with group lasso"
 SMALL, WIDER = 0.3, 2.0
 """At this share of units the lead over group lasso is to be so many times that with all units."""
 
@@ -43,6 +44,9 @@ def curve_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[F
                 curve, cost = _curve(points, data, ours, keep), _curve(sent, data, ours, keep)
                 if curve and cost:
                     findings.append(_bytes(task, keep, part, curve, cost, theirs, _curve(sent, data, RIVAL)))
+                small, small_cost = _curve(points, data, SMALL_RIVAL, keep), _curve(sent, data, SMALL_RIVAL, keep)
+                if keep < 1 and curve and cost and small and small_cost:
+                    findings.append(_bytes_alike(task, keep, part, curve, cost, small[-1], sum(small_cost)))
     return findings
 
 
@@ -52,18 +56,16 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
     for data, task in found.tasks.items():
         leads = []
         for keep in (1.0, SMALL):
-            mine, theirs = (
-                pick(points, data=data, method=name, keep=keep)["mean"] for name in (ours, "fedavg_group_lasso")
-            )
+            mine, theirs = (pick(points, data=data, method=name, keep=keep)["mean"] for name in (ours, SMALL_RIVAL))
             if len(mine) and len(theirs):
                 leads.append(float(theirs.iloc[0] - mine.iloc[0]))
         if len(leads) == 2:
             ratio = leads[1] / leads[0] if leads[0] > 0 else math.nan
             verdict = Verdict(
-                f"{task.title}: lead over FedAvg with group lasso at keep {SMALL:g}, over that at 1", ratio, ">=", WIDER
+                f"{task.title}: lead over {SMALL_RIVAL_NAME} at keep {SMALL:g}, over that at 1", ratio, ">=", WIDER
             )
             said = (
-                f"{task.title}: tdamp leads FedAvg with group lasso by {leads[0]:.4g} with all units, "
+                f"{task.title}: tdamp leads {SMALL_RIVAL_NAME} by {leads[0]:.4g} with all units, "
                 f"by {leads[1]:.4g} with {SMALL:g} of them."
             )
             findings.append(Finding(verdict, said, "federated"))
@@ -118,6 +120,19 @@ def _bytes(
     name = f"{task.title}, keep {keep:g}: bytes to the best loss of {RIVAL_NAME}, over its own"
     said = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
     theirs_said = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
+    sentence = f"{task.title}, keep {keep:g}: {theirs_said}; tdamp reaches that: {said}."
+    return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
+
+
+def _bytes_alike(
+    task: Task, keep: float, part: float, ours: list[float], cost: list[float], target: float, had: float
+) -> Finding:
+    """Against the rival that ends with as many units, which it has after its last round alone."""
+    small = cost.index(cost[-1])  # from this round on there is nothing more to remove
+    needed = bytes_to_reach([math.inf] * small + ours[small:], cost, target)
+    name = f"{task.title}, keep {keep:g}: bytes to the loss of {SMALL_RIVAL_NAME} at this size, over its own"
+    said = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
+    theirs_said = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
     sentence = f"{task.title}, keep {keep:g}: {theirs_said}; tdamp reaches that: {said}."
     return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
 
