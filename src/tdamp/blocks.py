@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from scipy.stats import norm
 
 from . import compact
 from .beliefs import Moments
@@ -59,6 +60,14 @@ def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray, most: int, *more
         full = np.concatenate([block, np.zeros((size - len(block), x.shape[1]), x.dtype)])
         found.append(program(network, state.layers, full, *more))
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
+
+
+def log_scores(fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Log predictive density or probability of each row, x and y in the engine's units."""
+    if fitted.network.task == "classification":
+        return log_probs(fitted, x)[np.arange(len(x)), y]
+    z = moments(fitted, x)
+    return norm.logpdf(y, z.mean, np.sqrt(z.var + np.asarray(fitted.state.noise_var))).sum(1)
 
 
 def lost_without_inputs(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.ndarray | None) -> np.ndarray:

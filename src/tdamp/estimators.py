@@ -16,7 +16,6 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from . import blocks
 from .learner import Learner
 from .rows import identity_scales, scales_of
-from .training import Fitted
 
 
 class Distribution(NamedTuple):
@@ -125,10 +124,6 @@ class TDAMPRegressor(RegressorMixin, Learner):
         elif y.shape[1] != len(self.y_mean_):
             raise ValueError(f"y has {y.shape[1]} outputs: the first fit had {len(self.y_mean_)}")
         return ((y - self.y_mean_) / self.y_scale_).astype(np.float32)
-
-    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        z = blocks.moments(fitted, x)
-        return norm.logpdf(y, z.mean, np.sqrt(z.var + np.asarray(fitted.state.noise_var))).sum(1)
 
     def _n_outputs(self) -> int:
         return len(self.y_mean_)
@@ -269,9 +264,6 @@ class TDAMPClassifier(ClassifierMixin, Learner):
                     f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes"
                 )
         return self._codes(y)
-
-    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return blocks.log_probs(fitted, x)[np.arange(len(x)), y]
 
     def _n_outputs(self) -> int:
         return len(self.classes_)

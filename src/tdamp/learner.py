@@ -120,10 +120,6 @@ class Learner(Findings, BaseEstimator):
         """y as the engine wants it; on the `first` fit it also learns classes or scales."""
         raise NotImplementedError
 
-    def _log_scores(self, fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Log score of each row, x and y in the engine's units."""
-        raise NotImplementedError
-
     def _n_outputs(self) -> int:
         raise NotImplementedError
 
@@ -219,7 +215,7 @@ class Learner(Findings, BaseEstimator):
         )
 
         def monitor(fitted: Fitted) -> float:
-            return float(np.average(self._log_scores(fitted, held_x, held_y), weights=held_weight))
+            return float(np.average(blocks.log_scores(fitted, held_x, held_y), weights=held_weight))
 
         return (x, y, weight), monitor
 

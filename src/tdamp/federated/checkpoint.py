@@ -17,7 +17,7 @@ from ..export import store
 from ..export.store import ModelFileError
 from .endings import Record
 from .exchange import Arrays, Broadcast, broadcast_from, named
-from .server import Server
+from .server import Best, Server
 from .sites import Site
 from .terms import Terms
 
@@ -42,6 +42,10 @@ def save(folder: str | Path, wish: dict[str, Any], estimator: Any, server: Serve
     arrays: Arrays = {f"broadcast.{name}": array for name, array in named(state).items()}
     arrays |= {f"kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(server.kept)}
     arrays |= {f"rows.{k}": np.asarray(rows, np.float64) for k, rows in server.rows.items()}
+    if server.best:
+        best = Broadcast(server.best.state, server.best.kept[0], None, np.asarray(0.0), np.asarray(0))
+        arrays |= {f"best.{name}": array for name, array in named(best).items()}
+        arrays |= {f"best_kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(server.best.kept)}
     for l, moves in enumerate(server.velocity or ()):
         arrays |= {f"velocity.{l}.{part}": np.asarray(move) for part, move in zip(PARTS, moves, strict=True)}
     for l, factors in enumerate(server.sites):
@@ -54,6 +58,7 @@ def save(folder: str | Path, wish: dict[str, Any], estimator: Any, server: Serve
         "wish": wish,
         "terms": server.terms.to_json(),
         "rounds_done": server.rounds_done,
+        "best": [server.best.score, server.best.round] if server.best else None,
         "history": json.dumps(history),  # as text: a record may hold a NaN, which JSON proper has not
         "feature_names": [str(name) for name in getattr(estimator, "feature_names_in_", ())],
         "classes": np.asarray(estimator.classes_).tolist() if hasattr(estimator, "classes_") else None,
@@ -110,7 +115,11 @@ def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
     rows = {int(k): float(count) for k, count in _below(arrays, "rows").items()}
     server = Server(terms, state, rows, check_groups(estimator._group_ids(widths[0]), widths[0]))
     server.kept = [arrays[f"kept.{l}"] for l in range(n_layers)]
-    server.rounds_done = int(config["rounds_done"])
+    server.rounds_done = server.posterior_round = int(config["rounds_done"])
+    if config["best"] is not None:
+        score, when = config["best"]
+        best = broadcast_from(_below(arrays, "best"), n_layers).state
+        server.best = Best(float(score), int(when), best, [arrays[f"best_kept.{l}"] for l in range(n_layers)])
     if any(name.startswith("velocity.") for name in arrays):
         server.velocity = [(arrays[f"velocity.{l}.weight"], arrays[f"velocity.{l}.bias"]) for l in range(n_layers)]
     server.sites = [(_sites(arrays, l, "weight"), _sites(arrays, l, "bias")) for l in range(n_layers)]

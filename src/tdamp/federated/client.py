@@ -12,22 +12,28 @@ import numpy as np
 from .. import algorithm, compact
 from ..algorithm import Anchor, knobs_of, plan_of
 from ..beliefs import Moments
+from ..blocks import log_scores
 from ..checks import Data
 from ..epoch import em_iteration
 from ..feed import Feed, shuffle
 from ..network import Network
+from ..outcome import Outcome
 from ..state import State
-from ..training import active_units
+from ..training import Fitted, active_units
 from .exchange import Belief, Broadcast, Upload
 from .packing import opened_broadcast, packed_upload
 from .terms import Terms
 
+HELD_OUT = 2**31
+"""In place of an epoch in the seed that draws the rows held out."""
+
 
 class Client:
-    """One participant: its number, its rows, and (with input groups) the inputs' ids."""
+    """One participant: its number, its rows, and (with input groups) the inputs' ids. Some rows may be held out."""
 
     def __init__(self, number: int, terms: Terms, data: Data, ids: np.ndarray | None = None) -> None:
-        self.number, self.terms, self.data, self.ids = number, terms, data, ids
+        self.number, self.terms, self.ids = number, terms, ids
+        self.data, self.held = _split(data, terms, number)
         self._feed: Feed | None = None
 
     def train(self, broadcast: Broadcast) -> Upload:
@@ -41,11 +47,18 @@ class Client:
             rng = order_of(terms.seed, epoch, self.number)
             state, stats, info = em_iteration(work.plan, knobs, work.ids, state, feed, rng, work.anchors)
             heard = heard if heard is not None else info.log_evidence
-        return work.upload(jax.device_get(state), stats, heard, self.n_rows)
+        return work.upload(jax.device_get(state), stats, heard, self.n_rows, self.judge(broadcast))
+
+    def judge(self, broadcast: Broadcast) -> np.ndarray:
+        """Sum of the log scores of the rows held out, and their number; nothing is said about the random start."""
+        if self.held is None or not broadcast.epochs_done:
+            return np.zeros(2)
+        scores = log_scores(posterior_of(self.terms, broadcast), self.held.x, self.held.y)
+        return np.array([np.dot(scores, self.held.weight), self.held.weight.sum(dtype=np.float64)], np.float64)
 
     @property
     def n_rows(self) -> float:
-        """Of weight one."""
+        """Of weight one, that it trains on."""
         return float(self.data.weight.sum(dtype=np.float64))
 
     def feed(self, columns: np.ndarray, centre: np.ndarray) -> Feed:
@@ -77,7 +90,7 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
     uploads = []
     for k, client in enumerate(clients):
         state, counted, log_evidence = jax.tree.map(lambda leaf, k=k: leaf[k], found)
-        uploads.append(work.upload(state, counted, log_evidence, client.n_rows))
+        uploads.append(work.upload(state, counted, log_evidence, client.n_rows, client.judge(broadcast)))
     return uploads
 
 
@@ -127,7 +140,7 @@ class _Work:
             places = zip(broadcast.anchors, index, columns, strict=True)
             self.anchors = jax.device_put(tuple(_take(anchor, rows, cols) for anchor, rows, cols in places))
 
-    def upload(self, state: State, stats: Any, log_evidence: Any, n_rows: float) -> Upload:
+    def upload(self, state: State, stats: Any, log_evidence: Any, n_rows: float, judged: np.ndarray) -> Upload:
         """Without the padding."""
         state, _, _ = compact.take(state, self.network, active_units(state), 1)
         layers = jax.device_get(state.layers)
@@ -135,8 +148,26 @@ class _Work:
         noise = np.asarray(state.noise_var)
         counted = jax.tree.map(lambda sums: np.asarray(sums, noise.dtype), stats)
         heard = np.asarray(log_evidence / n_rows, noise.dtype)
-        upload = Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64))
+        upload = Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64), judged)
         return packed_upload(upload, [layer.base_var for layer in layers]) if self.packs else upload
+
+
+def _split(data: Data, terms: Terms, number: int) -> tuple[Data, Data | None]:
+    """Rows to train on and rows to judge by; a client with few rows trains on all."""
+    held = int(terms.hold_out * len(data.x))
+    if not held:
+        return data, None
+    order = np.random.default_rng((terms.seed, HELD_OUT, number)).permutation(len(data.x))
+    judge, train = np.sort(order[:held]), np.sort(order[held:])
+    return Data(*(array[train] for array in data)), Data(*(array[judge] for array in data))
+
+
+def posterior_of(terms: Terms, broadcast: Broadcast) -> Fitted:
+    """The posterior that was sent, to predict with."""
+    sent = opened_broadcast(broadcast)
+    network = network_of(terms, sent.state)
+    kept = (np.asarray(sent.inputs), *(np.arange(width) for width in network.widths[1:-1]))
+    return Fitted(network, sent.state, kept, (), Outcome.OK, 0)
 
 
 def network_of(terms: Terms, state: State) -> Network:

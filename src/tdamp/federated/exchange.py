@@ -41,7 +41,8 @@ class Upload(NamedTuple):
     """phi^k and sigma^k: a client's posterior, its noise, and what the noise was estimated from.
 
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
-    rows, each before it was learned from (in this round).
+    rows, each before it was learned from (in this round). `judged` is the sum of the log scores of rows held out, under
+    the posterior that was sent, and their number.
     """
 
     posterior: tuple[Belief, ...]
@@ -49,6 +50,7 @@ class Upload(NamedTuple):
     noise_stats: NoiseStats
     log_evidence: np.ndarray
     n_rows: np.ndarray
+    judged: np.ndarray
 
 
 class Broadcast(NamedTuple):
@@ -79,7 +81,7 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     """The message that has these arrays; KeyError names one that is missing."""
     moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
     belief: Any = Belief(_weight(arrays), moments, 0)  # type: ignore[arg-type]
-    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0), arrays)  # type: ignore[arg-type]
+    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0), arrays)  # type: ignore[arg-type]
 
 
 def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:

@@ -54,7 +54,8 @@ def federated_fit(
     Parameters
     ----------
     estimator : a TDAMPRegressor or TDAMPClassifier; it is copied. A `data_weight` of its own counts by round, `keep` is
-        reached by the server, `max_epochs` and early stopping are not used.
+        reached by the server, `max_epochs` is not used. With `early_stopping` every client holds its
+        `validation_fraction` out, and the posterior of the best round is kept; all rounds are played.
     clients : (X, y) or (X, y, sample_weight) of every client.
     rounds, local_epochs : rounds of exchange, and passes of every client over its rows in each.
     aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
@@ -70,7 +71,8 @@ def federated_fit(
     Returns
     -------
     FederatedFit(estimator, history): the history has bytes sent up and down, units left, noise, log evidence of the
-    clients' rows, seconds, and the score, round by round; of a private federation units, noise, epsilon and seconds.
+    clients' rows, log score of rows held out (of the posterior that the round began with), seconds and the score, round
+    by round; that of a private federation has units, noise, epsilon and seconds.
     """
     estimator = clone(estimator)
     rows = [_rows(estimator, k, *client) for k, client in enumerate(_weighted(estimator, _pairs(clients)))]
@@ -85,12 +87,13 @@ def federated_fit(
     terms, start = agree(
         estimator, summaries, None if classes is None else list(classes), rounds=rounds, local_epochs=local_epochs,
         aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step, momentum=momentum,
+        hold_out=None if privacy is None else 0.0,
     )  # fmt: skip
     ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
     ending, scaling = ending_of(privacy, participation), scaling_of_estimator(estimator)
     data = [scaled(terms.network.task, scaling, classes, *row) for row in rows]
     parties = [Client(k, terms, rows_of, ids) for k, rows_of in enumerate(data)]
-    server = Server(terms, start, {party.number: party.n_rows for party in parties}, ids)
+    server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)}, ids)
     keep_compiled()
     history: list[Record] = []
     with counting(estimator.verbose, "round", rounds) as show:
@@ -103,8 +106,10 @@ def federated_fit(
                 show(found["round"], found)
             if callback is not None and callback(found) is True:
                 break
-    fitted = fitted_of(server, history)
-    losses = [lost_without_inputs(fitted, part.x, part.y, ids) for part in data] if privacy is None else None
+    server.settle()
+    fitted, losses = fitted_of(server, history), None
+    if privacy is None:
+        losses = [lost_without_inputs(fitted, party.data.x, party.data.y, ids) for party in parties]
     finish(estimator, server, history, losses)
     return FederatedFit(estimator, pd.DataFrame(history))
 

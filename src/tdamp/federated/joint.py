@@ -58,12 +58,12 @@ def agree(
 def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, options: Mapping[str, Any]) -> Terms:
     given = {name: value for name, value in options.items() if value is not None}
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    alone = {"step": 1.0, "momentum": 0.0}
-    chosen = alone if n_clients == 1 else {"step": STEP, "momentum": MOMENTUM}
-    if given.get("aggregation") == "sites":
-        chosen = alone
+    alone = n_clients == 1 or given.get("aggregation") == "sites"
+    chosen = {"step": 1.0, "momentum": 0.0} if alone else {"step": STEP, "momentum": MOMENTUM}
     lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
-    terms = Terms(network, estimator._settings(network, max(int(n_rows / n_clients), 1))[0], **lengths)
+    settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1))
+    chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0
+    terms = Terms(network, settings, **lengths)
     rounds, epochs = terms.rounds, terms.local_epochs
     weight = _by_round(estimator.data_weight, n_rows, rounds)
     settings = replace(
@@ -101,7 +101,7 @@ def fitted_of(server: Server, history: Sequence[Mapping[str, Any]]) -> Fitted:
         {**record, "epoch": record["round"], "counted": weights.data_weight_at(server.terms.local_epochs * i)}
         for i, record in enumerate(history)
     ]
-    return Fitted(server.network, server.state, tuple(server.kept), tuple(records), Outcome.OK, len(records))
+    return Fitted(server.network, server.state, tuple(server.kept), tuple(records), Outcome.OK, server.posterior_round)
 
 
 def finish(

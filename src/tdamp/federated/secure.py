@@ -109,6 +109,8 @@ def check(terms: Terms) -> None:
         raise ValueError(f'aggregation={terms.aggregation!r} needs every client\'s posterior: sums need "wga"')
     if terms.precision != "full":
         raise ValueError(f'precision={terms.precision!r} is no sum over clients: sums need "full"')
+    if terms.hold_out:
+        raise ValueError(f"hold_out={terms.hold_out} asks each client for a score: sums need hold_out=0")
     if terms.robust:
         raise ValueError("robust=True looks at every client's upload: who sees only sums cannot")
 
@@ -129,7 +131,7 @@ def _heard(server: Server, totals: Arrays, share: float) -> Upload:
         noise = np.exp(np.log(noise, dtype=np.float64) + totals["noise"] / share)
     else:
         stats = NoiseStats(totals["noise.weight"], totals["noise.sums"] * _noise_unit(server.terms, server.state))  # type: ignore[arg-type]
-    return Upload((), noise, stats, totals["log_evidence"] / share, np.asarray(share))
+    return Upload((), noise, stats, totals["log_evidence"] / share, np.asarray(share), np.zeros(2))
 
 
 def _noise_unit(terms: Terms, state: State) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -27,6 +27,15 @@ from .terms import Terms
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
 
 
+class Best(NamedTuple):
+    """The posterior with the best log score of rows held out, so far."""
+
+    score: float
+    round: int
+    state: State
+    kept: list[np.ndarray]
+
+
 class Diverged(ArithmeticError):
     """An aggregate was not finite: the posterior of the round before stays."""
 
@@ -44,6 +53,9 @@ class Server:
         self.rounds_done = 0
         self.velocity: Velocity | None = None
         self.sites: site_layers.Sites = [({}, {}) for _ in self.state.layers]
+        self.best: Best | None = None
+        self.log_score = float("nan")  # of the posterior before the last round
+        self.posterior_round = 0  # the round that `state` is from
         self.floors = 0  # cavities of the last round at their floor
 
     @property
@@ -85,6 +97,7 @@ class Server:
         trusted = trust(self.state.layers, uploads) if self.terms.robust else dict.fromkeys(uploads, 1.0)
         clients = [k for k in uploads if trusted[k] > 0]
         shares = shares_of([self.rows[k] * trusted[k] for k in clients])
+        self._judge(sum(uploads[k].judged for k in clients))
         here = [self.at_home(uploads[k].posterior) for k in clients]
         if self.terms.aggregation == "sites":
             layers = self._with_sites(dict(zip(clients, here, strict=True)))
@@ -103,8 +116,13 @@ class Server:
         return [recentred(belief, layer.centre) for belief, layer in layers]
 
     def stepped(self, averages: Sequence[Layer]) -> list[Layer]:
-        """The server's step from its layers to averages; the first round takes the average."""
-        step, momentum = (self.terms.step, self.terms.momentum) if self.rounds_done else (1.0, 0.0)
+        """The server's step from its layers to averages.
+
+        The first round takes the average: its move, away from a random start, is no direction to go on in.
+        """
+        if not self.rounds_done:
+            return list(averages)
+        step, momentum = self.terms.step, self.terms.momentum
         layers, self.velocity = stepped(self.state.layers, averages, self.velocity, step, momentum)
         return layers
 
@@ -116,8 +134,23 @@ class Server:
             raise Diverged("the aggregate of this round is not finite; the round before stays")
         self.state = found
         self.rounds_done += 1
+        self.posterior_round = self.rounds_done
         self._look()
         self._remove()
+
+    def settle(self) -> None:
+        """After the last round: back to the best one. The last was not judged; it stays if the one before was best."""
+        if self.best is not None and self.best.round < self.rounds_done - 1:
+            self.state, self.kept, self.posterior_round = self.best.state, self.best.kept, self.best.round
+
+    def _judge(self, judged: Any) -> None:
+        """Of the posterior as it is; one that is still to lose units is no candidate."""
+        total, rows = (float(part) for part in judged)
+        self.log_score = total / rows if rows > 0 else float("nan")
+        s = self.terms.settings
+        whole = not s.prunes or prune.progress(s, self.epochs_done) == 1
+        if rows > 0 and whole and not (self.best and self.best.score >= self.log_score):
+            self.best = Best(self.log_score, self.rounds_done, self.state, self.kept)
 
     def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
         if not self.rounds_done:

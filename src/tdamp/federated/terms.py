@@ -28,6 +28,7 @@ class Terms:
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     reach: with "sites", the part of the federation that a client's rows stand for in its own training. Near 1 it learns
         fastest, and on strongly correlated linear problems it diverges; 0.5 converged on those too.
+    hold_out: the part of its rows that a client does not train on; by their log score the best round is chosen.
     robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
         columns: half the bytes (`federated.packing`).
@@ -45,6 +46,7 @@ class Terms:
     reach: float = 1.0
     precision: Precision = "full"
     robust: bool = False
+    hold_out: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise ValueError for terms that cannot work."""
@@ -61,6 +63,8 @@ class Terms:
                 f"step={self.step}, momentum={self.momentum}, reach={self.reach}: "
                 "expected them in (0, 2], [0, 1) and (0, 1]"
             )
+        if not 0 <= self.hold_out < 1:
+            raise ValueError(f"hold_out={self.hold_out!r}: expected a fraction in [0, 1)")
         if self.settings.pruning == "paper" and self.settings.prunes:
             raise ValueError('pruning="paper" is not for federations: use pruning="exact"')
         if self.noise == "server" and self.settings.noise_update == "numerical":

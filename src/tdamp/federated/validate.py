@@ -54,7 +54,7 @@ def _expected(server: Server) -> Upload:
     noise_var: Any = np.asarray(server.state.noise_var)
     posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
-    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()))
+    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), np.zeros(2))
     base_vars = [layer.base_var for layer in server.state.layers]
     return packed_upload(found, base_vars) if server.terms.precision == "factored" else found
 
@@ -84,6 +84,8 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     n_rows, weight = float(upload.n_rows), float(upload.noise_stats.weight)
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
+    if not 0 <= upload.judged[1] <= n_rows or (server.terms.hold_out == 0 and upload.judged.any()):
+        return f"judged is {_short(upload.judged)}: expected a log score and the number of rows held out for it."
     if abs(weight - n_rows) > ROUNDING * n_rows:
         return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
     low, high = (bound * np.asarray(server.state.noise_scale, np.float64) for bound in mstep.NOISE_RANGE)

@@ -11,9 +11,7 @@ from ...blocks import lost_without_inputs
 from ...compilation import keep_compiled
 from ...estimators import TDAMPClassifier, TDAMPRegressor
 from ...extras import need
-from ...outcome import Outcome
-from ...training import Fitted
-from ..client import Client, network_of
+from ..client import Client, posterior_of
 from ..exchange import named
 from ..joint import scaled
 from ..summary import summary_of
@@ -45,7 +43,7 @@ def client_app(rows: Rows) -> Any:
     def losses(message: Any, context: Any) -> Any:
         order = wire.order_from(message.content)
         client = _client(order, rows, context)
-        lost = lost_without_inputs(_fitted(order), client.data.x, client.data.y, order.ids)
+        lost = lost_without_inputs(posterior_of(order.terms, order.broadcast), client.data.x, client.data.y, order.ids)
         return wire.reply(wire.arrays_content({"lost": lost, "n_rows": np.asarray(client.n_rows)}), message)
 
     return app
@@ -94,10 +92,3 @@ def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
         raise ValueError(f"the rows have classes that the federation began without ({new}): leave these rows out")
     data = scaled(task, order.scaling, None if order.classes is None else np.asarray(order.classes), X, y, weight)
     return Client(order.number, order.terms, data, order.ids)
-
-
-def _fitted(order: wire.Order) -> Fitted:
-    """The federation's network, of which `lost_without_inputs` looks at the state and the inputs."""
-    network = network_of(order.terms, order.broadcast.state)
-    kept = (order.broadcast.inputs, *(np.arange(width) for width in network.widths[1:-1]))
-    return Fitted(network, order.broadcast.state, kept, (), Outcome.OK, 0)

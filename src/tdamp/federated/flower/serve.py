@@ -84,6 +84,7 @@ def federate(
     ending, scaling = ending_of(privacy, rules.participation), scaling_of_estimator(estimator)
     strategy = FedPosterior(server, meeting, scaling, known, history, after_round, ending)
     strategy.run(grid)
+    server.settle()
     finish(estimator, server, history, strategy.losses(grid) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 

@@ -1,0 +1,109 @@
+"""Rows held out choose the round: who holds which, what is chosen, and that a noisy table is the better for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from little_federation import federation, problem, terms, uploads_of
+
+from tdamp import TDAMPRegressor, blocks
+from tdamp.federated import checkpoint, federated_fit
+from tdamp.federated.client import posterior_of
+from tdamp.federated.exchange import named
+from tdamp.federated.server import Server
+from tdamp.federated.validate import refused
+
+PARTS = np.split(np.arange(120), 3)
+
+
+def held(task: str = "regression", **changes: Any) -> tuple[Server, list[Any]]:
+    """Three clients that hold a quarter of 40 rows out."""
+    return federation(terms(task, 4, 1, hold_out=0.25, **changes), *problem(task, 120), PARTS)
+
+
+def test_no_row_is_both() -> None:
+    """enumeration: rows to train on and rows held out are a client's rows, each once; a tiny client trains on all."""
+    _, clients = held()
+    x = problem("regression", 120)[0]
+    for client, part in zip(clients, PARTS, strict=True):
+        assert (len(client.data.x), len(client.held.x)) == (30, 10)
+        both = np.concatenate([client.data.x, client.held.x])
+        np.testing.assert_array_equal(both[np.lexsort(both.T)], x[part][np.lexsort(x[part].T)])
+    _, (tiny,) = federation(terms("regression", hold_out=0.25), *problem("regression", 3), [np.arange(3)])
+    assert tiny.held is None and len(tiny.data.x) == 3
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
+    """identity: sum and number of `blocks.log_scores`; none before the first round; uploads pass the server's door."""
+    server, clients = held(task)
+    for _ in range(2):
+        uploads = uploads_of(server, clients)
+        assert not [reason for upload in uploads.values() if (reason := refused(server, upload))]
+        for client in clients:
+            sent = posterior_of(server.terms, server.broadcast(client.number))
+            scores = blocks.log_scores(sent, client.held.x, client.held.y)
+            expected = [scores.sum(), 10] if server.rounds_done else [0, 0]
+            np.testing.assert_allclose(uploads[client.number].judged, expected, rtol=1e-5)
+        server.aggregate(uploads)
+    wrong = uploads_of(server, clients)[0]._replace(judged=np.array([1.0, 1e9]))
+    assert "judged" in str(refused(server, wrong))
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen"), [((-1, -2, -3), 1), ((-3, -1, -2), 2), ((-3, -2, -1), 4), ((-1, -1, -1), 1)]
+)
+def test_the_best_round_is_kept(scores: Sequence[float], chosen: int) -> None:
+    """enumeration: made-up scores of rounds 1 to 3; the last is unknown, and taken if the one before was best."""
+    server, clients = held()
+    states = []
+    for score in (0, *scores):
+        uploads = uploads_of(server, clients[:1])
+        server.aggregate({0: uploads[0]._replace(judged=np.array([10.0 * score, 10.0 * bool(score)]))})
+        states.append(server.state)
+    server.settle()
+    assert server.posterior_round == chosen and server.state is states[chosen - 1]
+
+
+def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
+    """enumeration: half of the units go by the second of four rounds; the first has the best score, and is not taken."""
+    server, clients = held(keep=0.5, prune_start=0.0, prune_end=0.5)
+    for score in (0, -1, -3, -2):
+        uploads = uploads_of(server, clients[:1])
+        server.aggregate({0: uploads[0]._replace(judged=np.array([10.0 * score, 10.0 * bool(score)]))})
+    assert server.best is not None and server.best.round == 3
+
+
+def test_the_best_goes_through_a_checkpoint(tmp_path: Path) -> None:
+    """identity: bit for bit, with the units it has."""
+    server, clients = held()
+    for _ in range(3):
+        server.aggregate(uploads_of(server, clients))
+    estimator = TDAMPRegressor((6,))
+    checkpoint.save(tmp_path / "c", {}, estimator, server, [])
+    found = checkpoint.load(tmp_path / "c", {}, estimator)
+    assert found is not None and found[0].best is not None and server.best is not None
+    assert found[0].best[:2] == server.best[:2]
+    for name, array in named(server.best.state).items():
+        np.testing.assert_array_equal(named(found[0].best.state)[name], array)
+    for kept, before in zip(found[0].best.kept, server.best.kept, strict=True):
+        np.testing.assert_array_equal(kept, before)
+
+
+def test_a_noisy_table() -> None:
+    """calibration: little signal in much noise; to stop in time is worth more than the rows that it costs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = X[:, 0] + 2 * rng.normal(size=400)
+    clients = [(X[k:150:3], y[k:150:3]) for k in range(3)]
+    found, ends = {}, {}
+    for stops in (True, False):
+        model = TDAMPRegressor((6,), early_stopping=stops, batch_size=16, sweeps=1, random_state=0)
+        fit = federated_fit(model, clients, rounds=10, local_epochs=5)
+        found[stops], ends[stops] = fit.estimator.score(X[150:], y[150:]), fit.estimator.fitted_.epoch
+        assert fit.history["log_score"][1:].notna().all() == stops
+    assert ends[True] < ends[False] == 10 and found[True] > found[False]
