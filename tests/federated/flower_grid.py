@@ -124,10 +124,11 @@ def played(
     terms, start = agree(estimator, summaries, None, **options)
     data = [scaled("regression", scaling_of_estimator(estimator), None, *row) for row in checked]
     clients = [Client(k, terms, part) for k, part in enumerate(data)]
-    server = Server(terms, start, {c.number: c.n_rows for c in clients})
+    server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)})
     for some in rounds or [list(range(len(rows)))] * terms.rounds:
         server.aggregate({k: clients[k].train(server.broadcast(k)) for k in some})
-    return server, [lost_without_inputs(fitted_of(server, []), part.x, part.y, None) for part in data]
+    server.settle()
+    return server, [lost_without_inputs(fitted_of(server, []), c.data.x, c.data.y, None) for c in clients]
 
 
 def same(left: Any, right: Any) -> None:

@@ -90,7 +90,7 @@ def test_the_estimator_is_a_fitted_one(regression: tuple[TDAMPRegressor, Federat
     mean, std = model.predict(TABLE[NEW], return_std=True)
     assert mean.shape == std.shape == (60,) and np.all(std > 0)
     assert np.mean(np.abs(Y[NEW] - mean) < 3 * std) > 0.9
-    assert model.feature_names_in_.tolist() == COLUMNS and model.n_rows_ == 180
+    assert model.feature_names_in_.tolist() == COLUMNS and model.n_rows_ == 162  # a tenth is held out
     prob = model.feature_active_prob_
     assert prob.shape == (4,) and prob.min() >= 0 and prob.max() <= 1
     assert model.lost_log_likelihood_.argmin() == 2  # the column that y does not depend on

@@ -86,7 +86,7 @@ def test_a_late_client_joins_the_next_round() -> None:
             return replies
 
     grid.__class__ = Opening
-    found = federate(grid, regressor(), rules=Rules(min_clients=2), **ROUNDS)
+    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=2), **ROUNDS)
     assert found.history["clients"].tolist() == [[0, 2], [0, 1, 2]]
     weight = sum(len(row[0]) if len(row) == 2 else row[2].sum() for row in rows)
     assert found.estimator.n_rows_ == int(weight)
@@ -107,7 +107,7 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
     monkeypatch.setattr(strategy, "refused", refuse)
-    found = federate(grid, regressor(), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
+    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
     assert found.history["clients"].tolist() == [[0]]
     assert "Client 1's upload is refused: too heavy" in said.text
     assert "Client 2's upload is refused: it cannot be read (KeyError('noise_var'))" in said.text

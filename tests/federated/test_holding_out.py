@@ -70,7 +70,7 @@ def test_the_best_round_is_kept(scores: Sequence[float], chosen: int) -> None:
 
 
 def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
-    """enumeration: half of the units go by the second of four rounds; the first has the best score, and is not taken."""
+    """enumeration: half of the units go by the second of four rounds; the first scores best, and is not taken."""
     server, clients = held(keep=0.5, prune_start=0.0, prune_end=0.5)
     for score in (0, -1, -3, -2):
         uploads = uploads_of(server, clients[:1])
@@ -105,5 +105,5 @@ def test_a_noisy_table() -> None:
         model = TDAMPRegressor((6,), early_stopping=stops, batch_size=16, sweeps=1, random_state=0)
         fit = federated_fit(model, clients, rounds=10, local_epochs=5)
         found[stops], ends[stops] = fit.estimator.score(X[150:], y[150:]), fit.estimator.fitted_.epoch
-        assert fit.history["log_score"][1:].notna().all() == stops
+        assert ("log_score" in fit.history) == stops
     assert ends[True] < ends[False] == 10 and found[True] > found[False]

@@ -200,11 +200,10 @@ def test_a_round_that_is_not_finite_changes_nothing() -> None:
 
 
 def test_a_step_goes_further_than_the_average() -> None:
-    """identity: after the first round means lie `step` times as far as the average, plus momentum's part, by hand."""
+    """identity: after the first round means lie `step` times as far as the average, then with momentum, by hand."""
     x, y = problem("regression", 180)
     plain, bold = terms("regression"), terms("regression", step=1.5, momentum=0.5)
     server, clients = federation(plain, x, y, THREE)
-    first = server.state.layers[0].weight.mean
     server.aggregate(uploads_of(server, clients))
     other = Server(bold, *_start(plain, x, y))
     other.aggregate(uploads_of(other, clients))
@@ -214,7 +213,15 @@ def test_a_step_goes_further_than_the_average() -> None:
     for party in (server, other):
         party.aggregate(uploads)
     average = server.state.layers[0].weight.mean
-    expected = old + 1.5 * (average - old) + 0.5 * (old - first)
+    stepped = other.state.layers[0].weight.mean
+    np.testing.assert_allclose(stepped, old + 1.5 * (average - old), rtol=1e-4, atol=1e-6)
+    uploads = uploads_of(other, clients)
+    twin = Server(plain, other.state, other.rows)
+    twin.rounds_done = other.rounds_done
+    for party in (twin, other):
+        party.aggregate(uploads)
+    average = twin.state.layers[0].weight.mean
+    expected = stepped + 1.5 * (average - stepped) + 0.5 * (stepped - old)
     np.testing.assert_allclose(other.state.layers[0].weight.mean, expected, rtol=1e-4, atol=1e-6)
 
 

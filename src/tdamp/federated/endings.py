@@ -56,8 +56,8 @@ class Open:
             "bytes_up": sum(map(n_bytes, uploads.values())),
             **_posterior(server),
             "cavity_floors": server.floors,
-            "log_score": server.log_score,
             "log_evidence": float(np.average(heard, weights=rows)),
+            **({} if server.log_score is None else {"log_score": server.log_score}),
         }
 
 

@@ -54,7 +54,7 @@ class Server:
         self.velocity: Velocity | None = None
         self.sites: site_layers.Sites = [({}, {}) for _ in self.state.layers]
         self.best: Best | None = None
-        self.log_score = float("nan")  # of the posterior before the last round
+        self.log_score: float | None = None  # of the posterior before the last round
         self.posterior_round = 0  # the round that `state` is from
         self.floors = 0  # cavities of the last round at their floor
 
@@ -146,10 +146,10 @@ class Server:
     def _judge(self, judged: Any) -> None:
         """Of the posterior as it is; one that is still to lose units is no candidate."""
         total, rows = (float(part) for part in judged)
-        self.log_score = total / rows if rows > 0 else float("nan")
+        self.log_score = total / rows if rows > 0 else None
         s = self.terms.settings
         whole = not s.prunes or prune.progress(s, self.epochs_done) == 1
-        if rows > 0 and whole and not (self.best and self.best.score >= self.log_score):
+        if self.log_score is not None and whole and not (self.best and self.best.score >= self.log_score):
             self.best = Best(self.log_score, self.rounds_done, self.state, self.kept)
 
     def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
