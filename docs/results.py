@@ -89,10 +89,12 @@ def sparsity(data: str) -> Callable[[], str]:
         if not path.exists():
             return "Not made yet."
         points = pd.read_csv(path)
-        points = points[points["data"] == data]
+        points = points[points["data"] == data].copy()
         scale = 100 if data == "mnist" else 1
         keeps = sorted(points["keep"].unique(), reverse=True)
-        best = points.groupby("keep")["mean"].min()
+        asked = points.groupby("keep")["units"].transform("min")
+        points["larger"] = points["units"] > 1.01 * asked + 1
+        best = points[~points["larger"]].groupby("keep")["mean"].min()
         lines = ["| share of units | " + " | ".join(f"{k:g}" for k in keeps) + " |", "|---|" + "---|" * len(keeps)]
         for method, rows in points.groupby("method", sort=False):
             by_keep = rows.set_index("keep")
@@ -119,6 +121,8 @@ def _cell(point: pd.Series, scale: float, best: float) -> str:
     if not math.isfinite(point["mean"]):
         return "diverged"
     text = f"{scale * point['mean']:.3g} ± {scale * point['se']:.2g}"
+    if point["larger"]:
+        return f"({text}, {point['units']:.0f} units)"
     return f"**{text}**" if point["mean"] == best else text
 
 

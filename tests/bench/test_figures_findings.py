@@ -107,6 +107,18 @@ def test_sparsity_contest_by_hand():
     assert last == [["1.10", "2.00", "0.80"], ["-0.4", "-6.0", "+2.0"]]
 
 
+def test_a_network_that_is_too_large_wins_nothing():
+    """enumeration: at keep 0.1 it has 40 units where 10 were asked for: better than all, and no win; 11 would do."""
+    rows = [("mnist", "tdamp", k, 1.0, 0.1) for k in (1.0, 0.1)] + [("mnist", "adam", k, 3.0, 0.1) for k in (1.0, 0.1)]
+    for units, word in ((40, "larger"), (11, "win")):
+        each = sparsity_contest.against_each(points(rows).assign(units=[100, units, 100, 10]))
+        assert each["outcome"].tolist() == ["win", word]
+    (compressed, *_) = sparsity_contest.findings(
+        sparsity_contest.against_each(points(rows).assign(units=[100, 40, 100, 10])), {}
+    )
+    assert not compressed.verdict.met and "1 not comparable (too many units left)" in compressed.sentence
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "gap", "word"),
     [

@@ -21,13 +21,14 @@ def by_epoch(found: Evaluation, points: pd.DataFrame, x_label: str = "epoch") ->
 
 
 def by_share(found: Evaluation, points: pd.DataFrame) -> list[Panel]:
-    """A panel for each data set: final loss by share of units."""
+    """A panel for each data set: final loss by the share of units that are left, which may be more than asked for."""
+    points = points.assign(share=points["units"] / points.groupby("data")["units"].transform("max"))
     return [
         Panel(
             task.title,
             "share of units kept",
             _label(task),
-            _lines(found, points, data, "keep"),
+            _lines(found, points, data, "share"),
             log_x=True,
             x_ticks=sorted(pick(points, data=data)["keep"].unique()),
             y_top=Y_TOP[data],
