@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test faults lint docs bench clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -33,7 +33,10 @@ demo: .venv/.demo
 
 # Three workers for two cores: some tests wait for processes of their own.
 test: .venv/.dev .venv/.browser
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 3 --dist loadscope
+
+faults: .venv/.dev
+	$(BIN)/python -m pytest -m faults
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

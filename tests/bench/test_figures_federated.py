@@ -1,4 +1,4 @@
-"""The federated figures: plans, findings, quick runs with toys, and one quick run of the real methods on Boston."""
+"""The federated figures: plans, findings, quick runs with toys."""
 
 import io
 import json
@@ -125,16 +125,3 @@ def test_the_real_methods_have_the_names_and_the_budget(name):
     assert all(1 <= len(method.grid(data, 0.3)) <= 6 for data in ("boston", "mnist"))
     assert list(federated.CLIENTS.values()) == [fedavg.CLIENTS[task] for task in ("regression", "classification")]
     assert federated.LOCAL_EPOCHS == fedavg.LOCAL_EPOCHS
-
-
-def test_a_quick_run_of_the_real_methods(tmp_path):
-    """identity: Boston in three rounds; losses fall, and bytes are both ways of four clients' parameters."""
-    pytest.importorskip("optax")
-    federated_curves.run(Options(1, True, tmp_path, ("boston",)), Console(file=io.StringIO()))
-    folder = tmp_path / "federated-curves"
-    report = json.loads((folder / "federated-curves.json").read_text())
-    weights = 14 * 64 + 65 * 64 + 65
-    cost = {row["method"]: row["bytes"] for row in report["bytes_per_round"]}
-    assert cost["fedavg_adam"] == cost["fedprox"] == 2 * 4 * 4 * weights > cost["fedavg_group_snip"] > 0
-    curves = [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
-    assert len(curves) == 5 and all(curve["loss"][0][2] < curve["loss"][0][0] for curve in curves)

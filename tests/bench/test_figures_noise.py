@@ -1,13 +1,12 @@
-"""The figure of the noise rules: files, columns, and verdicts from numbers made by hand."""
+"""The figure of the noise rules: verdicts from numbers made by hand, and a data set that it has not."""
 
 import io
-import json
 
 import pandas as pd
 import pytest
 from rich.console import Console
 
-from tdamp.bench.figures import noise, tasks, tidy
+from tdamp.bench.figures import noise, tidy
 from tdamp.bench.figures.options import Options, WrongOption
 
 
@@ -55,28 +54,8 @@ def test_all_rules_start_from_the_same_noise():
     assert {curve.name for curve in noise.PLAN.curves[noise.QUICK]} == {"em_minibatch", "numerical_minibatch", "fixed"}
 
 
-def test_a_quick_run_leaves_its_files(tmp_path, monkeypatch, blobs):
-    """enumeration: files and columns; the fixed noise stays at its first value while the others fall."""
-    real = tasks.mnist
-
-    def mnist(quick=False):
-        small = {"widths": (12, 6, 3), "batch": 20, "make": lambda role, seed: blobs}
-        return tasks.Task(**{**vars(real(quick)), **small, "_made": {}})
-
-    monkeypatch.setattr(tasks, "mnist", mnist)
-    console = Console(file=io.StringIO(), width=300)
-    noise.run(Options(2, True, tmp_path), console)
-    folder = tmp_path / "noise"
-    wanted = {"noise.csv", "noise.json", "noise.png", "noise.svg", "runs.jsonl"}
-    assert {path.name for path in folder.iterdir()} == wanted
-    points = pd.read_csv(folder / "noise.csv")
-    assert list(points.columns) == [*tidy.POINT, "mean", "se", "n", "units", "noise_var", "noise_var_se"]
-    assert set(tidy.pick(points, method="fixed")["noise_var"]) == {100.0} and set(points["n"]) == {2}
-    for name in ("em_minibatch", "numerical_minibatch"):
-        fallen = tidy.pick(points, method=name)["noise_var"]
-        assert fallen.is_monotonic_decreasing and fallen.iloc[0] < 100
-    report = json.loads((folder / "noise.json").read_text(), parse_constant=pytest.fail)
-    assert len(report["verdicts"]) == 4
-    assert all(one["sentence"] in console.file.getvalue() for one in report["verdicts"])
+def test_boston_has_no_noise_figure(tmp_path):
+    """enumeration: the option is refused before anything runs."""
+    console = Console(file=io.StringIO())
     with pytest.raises(WrongOption, match="MNIST"):
         noise.run(Options(1, True, tmp_path / "other", ("boston",)), console)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tdamp import cli
+from tdamp.bench.figures import tidy
 from tdamp.bench.figures.registry import FIGURES
 
 pytest.importorskip("optax")
@@ -44,3 +45,26 @@ def test_quick_figure(results, figure):
     assert report["quick"] and bool(report["verdicts"]) != (figure in NOT_JUDGED)
     assert (results / figure / f"{figure}.png").stat().st_size > 10_000
     assert (results / figure / f"{figure}.svg").exists()
+    CHECKS.get(figure, lambda *_: None)(found, report)
+
+
+def check_noise(points, report):
+    """The fixed noise stays at its first value while the others fall; four verdicts."""
+    assert list(points.columns) == [*tidy.POINT, "mean", "se", "n", "units", "noise_var", "noise_var_se"]
+    assert set(tidy.pick(points, method="fixed")["noise_var"]) == {100.0}
+    for name in ("em_minibatch", "numerical_minibatch"):
+        fallen = tidy.pick(points, method=name)["noise_var"]
+        assert fallen.is_monotonic_decreasing and fallen.iloc[0] < 100
+    assert len(report["verdicts"]) == 4
+
+
+def check_bytes(points, report):
+    """Losses fall, and bytes are both ways of four clients' parameters."""
+    weights = 14 * 64 + 65 * 64 + 65
+    cost = {row["method"]: row["bytes"] for row in report["bytes_per_round"]}
+    assert cost["fedavg_adam"] == cost["fedprox"] == 2 * 4 * 4 * weights > cost["fedavg_group_snip"] > 0
+    for _, curve in points.groupby("method"):
+        assert curve["mean"].iloc[-1] < curve["mean"].iloc[0]
+
+
+CHECKS = {"noise": check_noise, "federated-curves": check_bytes}

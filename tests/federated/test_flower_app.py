@@ -150,4 +150,4 @@ def test_run_on_the_simulation_engine(tables: list[Path], tmp_path: Path, capsys
     told = json.loads(out.out)
     assert [record["clients"] for record in told["history"]] == [[0, 1], [0, 1]]
     assert told["train_rows"] + told["test_rows"] == len(frame) and 0 <= told["test"]["accuracy"] <= 1
-    assert load(tmp_path / "model").n_rows_ == told["train_rows"]
+    assert 0.85 * told["train_rows"] < load(tmp_path / "model").n_rows_ < told["train_rows"]  # a tenth is held out

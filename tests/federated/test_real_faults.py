@@ -18,7 +18,7 @@ TIMEOUT = 60
 """Of a round, in seconds: long enough for a client that is not stopped."""
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """identity: the history says who took part in every round, and no round is missing or twice.
 

@@ -22,6 +22,7 @@ from .baselines.fedavg import CLIENTS, SKEW
 from .baselines.federation import LOCAL_EPOCHS, shares
 from .evaluation_presets import PRESETS, PRUNE_END
 from .jobs import Config, Job, Run, loss_of
+from .presets import HOLD
 from .progress import Tick
 
 OF_TERMS = ("step", "momentum", "aggregation", "reach", "precision")
@@ -119,7 +120,12 @@ def federated_settings(config: Config, keep: float, batch: int, rounds: int, loc
     if "noise" in number:
         base = replace(base, noise_update="fixed", noise_init=number["noise"])
     anew = math.ceil(prune_end * rounds) if number.get("restart") else rounds
-    clock = [r if r < anew else r - anew for r in range(rounds) for _ in range(local_epochs)]
+    late = math.ceil(HOLD * rounds)
+    clock = [
+        min(r if r < anew else r - anew, number.get("top", rounds)) + number.get("late", 0) * max(r - late, 0)
+        for r in range(rounds)
+        for _ in range(local_epochs)
+    ]
     return replace(
         base,
         memory=tuple(number.get("memory", 0.5) + number["memory_growth"] * r for r in clock),
