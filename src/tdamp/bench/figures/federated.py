@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .draw import STYLES
@@ -14,6 +15,8 @@ ROUNDS = {"boston": 40, "mnist": 20}
 """400 steps of a Boston client, as many as in the centralised figures; 12,000 of an MNIST client, there 18,000."""
 OURS = "tdamp_federated"
 """tdamp's curve."""
+SMALL = 0.3
+"""Share of the units at which curves are drawn besides those of all units."""
 BASELINES = ("fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip")
 LOOK = {
     OURS: STYLES["tdamp"],
@@ -26,8 +29,15 @@ LOOK = {
     "fedprox_skewed": STYLES["early_stop"],
     "fedavg_group_lasso": STYLES["group_lasso"],
     "fedavg_group_snip": STYLES["group_snip"],
+    "tdamp_federated_small": replace(STYLES["tdamp"], dashes=(0, (1, 1))),
+    "fedavg_group_lasso_small": replace(STYLES["group_lasso"], dashes=(0, (1, 1))),
 }
 """As the same optimiser looks in the centralised figures."""
+
+
+def small(name: str) -> str:
+    """What the curves' figure calls a method that keeps SMALL of the units."""
+    return f"{name}_small"
 
 
 def about(found: Evaluation) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, OURS, ROUNDS, about
+from .federated import LOOK, OURS, ROUNDS, SMALL, about, small
+from .federated_findings import SMALL_RIVAL as LASSO
 from .federated_findings import curve_findings
 from .options import Options
 from .plan import Curve, Plan
@@ -21,10 +22,12 @@ PLAN = Plan(
     siblings=("federated-sparsity",),
     epochs=ROUNDS,
     curves=(
-        Curve(OURS, keeps=(1.0, 0.3)),
+        Curve(OURS),
+        Curve(OURS, keeps=(SMALL,), name=small(OURS), label=f"tdamp, {SMALL:g} of the units"),
         Curve("fedavg_adam"),
         Curve("fedprox"),
-        Curve("fedavg_group_lasso", keeps=(1.0, 0.3)),
+        Curve(LASSO),
+        Curve(LASSO, keeps=(SMALL,), name=small(LASSO), label=f"FedAvg + group lasso, {SMALL:g} of the units"),
         # with all units it would be Adam
         Curve("fedavg_group_snip", keeps=(0.5,), label="FedAvg + group SNIP, half of the units"),
     ),

@@ -10,6 +10,7 @@ import pandas as pd
 from ..record import Verdict
 from .curves import epochs_to_reach
 from .evaluation import Evaluation
+from .federated import SMALL, small
 from .publish import Finding
 from .tasks import Task
 from .tidy import pick, summary, table
@@ -21,10 +22,10 @@ MOST_ROUNDS = 6
 """... within so many."""
 FIRST_ROUND = {"mnist": 1, "boston": 3}
 """From this round on tdamp's loss is to be the lower one."""
-BYTES = {1.0: 1.0, 0.3: 1 / 3}
+BYTES = {1.0: 1.0, SMALL: 1 / 3}
 """Of the rival's bytes to its own best loss, tdamp may need this part to reach it, by share of units kept."""
 SMALL_RIVAL, SMALL_RIVAL_NAME = "fedavg_group_lasso", "FedAvg with group lasso"
-SMALL, WIDER = 0.3, 2.0
+WIDER = 2.0
 """At this share of units the lead over group lasso is to be so many times that with all units."""
 
 
@@ -44,9 +45,9 @@ def curve_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[F
                 curve, cost = _curve(points, data, ours, keep), _curve(sent, data, ours, keep)
                 if curve and cost:
                     findings.append(_bytes(task, keep, part, curve, cost, theirs, _curve(sent, data, RIVAL)))
-                small, small_cost = _curve(points, data, SMALL_RIVAL, keep), _curve(sent, data, SMALL_RIVAL, keep)
-                if keep < 1 and curve and cost and small and small_cost:
-                    findings.append(_bytes_alike(task, keep, part, curve, cost, small[-1], sum(small_cost)))
+                rival, its_cost = _curve(points, data, SMALL_RIVAL, keep), _curve(sent, data, SMALL_RIVAL, keep)
+                if keep < 1 and curve and cost and rival and its_cost:
+                    findings.append(_bytes_alike(task, keep, part, curve, cost, rival[-1], sum(its_cost)))
     return findings
 
 
@@ -73,7 +74,7 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
 
 
 def _curve(points: pd.DataFrame, data: str, method: str, keep: float = 1.0) -> list[float]:
-    return pick(points, data=data, method=method, keep=keep)["mean"].tolist()
+    return pick(points, data=data, method=method if keep == 1 else small(method), keep=keep)["mean"].tolist()
 
 
 def _rounds(task: Task, ours: list[float], theirs: list[float], target_round: int) -> Finding:
@@ -128,8 +129,8 @@ def _bytes_alike(
     task: Task, keep: float, part: float, ours: list[float], cost: list[float], target: float, had: float
 ) -> Finding:
     """Against the rival that ends with as many units, which it has after its last round alone."""
-    small = cost.index(cost[-1])  # from this round on there is nothing more to remove
-    needed = bytes_to_reach([math.inf] * small + ours[small:], cost, target)
+    first = cost.index(cost[-1])  # from this round on there is nothing more to remove
+    needed = bytes_to_reach([math.inf] * first + ours[first:], cost, target)
     name = f"{task.title}, keep {keep:g}: bytes to the loss of {SMALL_RIVAL_NAME} at this size, over its own"
     said = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
     theirs_said = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
