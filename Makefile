@@ -33,7 +33,7 @@ demo: .venv/.demo
 
 # Three workers for two cores: some tests wait for processes of their own.
 test: .venv/.dev .venv/.browser
-	$(BIN)/python -m pytest -n 3 --dist loadscope
+	$(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 faults: .venv/.dev
 	$(BIN)/python -m pytest -m faults
