@@ -15,6 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from tdamp.bench.figures.sparsity_contest import is_small
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "results.md"
 RESULTS = ROOT / "results"
@@ -93,7 +95,7 @@ def sparsity(data: str) -> Callable[[], str]:
         scale = 100 if data == "mnist" else 1
         keeps = sorted(points["keep"].unique(), reverse=True)
         asked = points.groupby("keep")["units"].transform("min")
-        points["larger"] = points["units"] > 1.01 * asked + 1
+        points["larger"] = [not is_small(*sizes) for sizes in zip(points["units"], asked, strict=True)]
         best = points[~points["larger"]].groupby("keep")["mean"].min()
         lines = ["| share of units | " + " | ".join(f"{k:g}" for k in keeps) + " |", "|---|" + "---|" * len(keeps)]
         for method, rows in points.groupby("method", sort=False):

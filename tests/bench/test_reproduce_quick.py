@@ -35,16 +35,18 @@ NOT_JUDGED = ("federated-skew", "federated-sparsity")
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_quick_figure(results, figure):
+def test_quick_figure(results, figure, capsys):
     """enumeration: every line of the figure has two seeds, and all files are written."""
     assert cli.main(["reproduce", figure, "--quick", "--out", str(results), *DATA.get(figure, [])]) == 0
     found = pd.read_csv(results / figure / f"{figure}.csv")
     if figure in LINES:
         assert set(found["method"]) >= LINES[figure] and set(found["n"]) == {2} and (found["mean"] > 0).all()
-    report = json.loads((results / figure / f"{figure}.json").read_text())
+    report = json.loads((results / figure / f"{figure}.json").read_text(), parse_constant=pytest.fail)
     assert report["quick"] and bool(report["verdicts"]) != (figure in NOT_JUDGED)
     assert (results / figure / f"{figure}.png").stat().st_size > 10_000
     assert (results / figure / f"{figure}.svg").exists()
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(" ".join(one["sentence"].split()) in said for one in report["verdicts"])
     CHECKS.get(figure, lambda *_: None)(found, report)
 
 

@@ -54,6 +54,15 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
     assert "judged" in str(refused(server, wrong))
 
 
+def test_more_rows_held_out_than_trained_on_may_pass() -> None:
+    """identity: an honest upload of clients that hold most of their rows out is not refused."""
+    server, clients = federation(terms("regression", 2, 1, hold_out=0.75), *problem("regression", 120), PARTS)
+    server.aggregate(uploads_of(server, clients))
+    uploads = uploads_of(server, clients)
+    assert all(upload.judged[1] == 30 > float(upload.n_rows) for upload in uploads.values())
+    assert not any(refused(server, upload) for upload in uploads.values())
+
+
 @pytest.mark.parametrize(
     ("scores", "chosen"), [((-1, -2, -3), 1), ((-3, -1, -2), 2), ((-3, -2, -1), 4), ((-1, -1, -1), 1)]
 )

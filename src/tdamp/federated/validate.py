@@ -84,7 +84,8 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     n_rows, weight = float(upload.n_rows), float(upload.noise_stats.weight)
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
-    if not 0 <= upload.judged[1] <= n_rows or (server.terms.hold_out == 0 and upload.judged.any()):
+    most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # weights are told of no single row
+    if not 0 <= upload.judged[1] <= most or (server.terms.hold_out == 0 and upload.judged.any()):
         return f"judged is {_short(upload.judged)}: expected a log score and the number of rows held out for it."
     if abs(weight - n_rows) > ROUNDING * n_rows:
         return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
