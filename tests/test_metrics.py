@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from sklearn.metrics import brier_score_loss, log_loss, root_mean_squared_error
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, root_mean_squared_error
 
 from tdamp import metrics
 
@@ -149,3 +149,73 @@ def test_bad_options_raise() -> None:
             metrics.coverage(Y, MEAN, STD, level)
     with pytest.raises(ValueError, match="bins"):
         metrics.ece(LABELS, PROBS, 0)
+
+
+@pytest.mark.parametrize("bins", [1, 7, 15])
+def test_adaptive_ece(bins: int) -> None:
+    """enumeration: rows by confidence, cut into parts of one length (the first ones longer by one)."""
+    rows = sorted(range(len(PROBS)), key=lambda i: max(PROBS[i]))
+    total, at = 0.0, 0
+    for k in range(bins):
+        part = rows[at : at + len(rows) // bins + (k < len(rows) % bins)]
+        at += len(part)
+        right = sum(int(np.argmax(PROBS[i])) == LABELS[i] for i in part)
+        total += abs(right - sum(max(PROBS[i]) for i in part))
+    assert at == len(rows)
+    assert metrics.adaptive_ece(LABELS, PROBS, bins) == pytest.approx(total / len(rows), rel=1e-12)
+    assert total > 0.1
+
+
+def test_interval_width() -> None:
+    """enumeration: the distance of two quantiles, row by row."""
+    ends = [stats.norm(m, s).ppf([0.05, 0.95]) for m, s in zip(MEAN, STD, strict=True)]
+    assert metrics.interval_width(STD, 0.9) == pytest.approx(np.mean([b - a for a, b in ends]), rel=1e-12)
+
+
+def test_pit_histogram() -> None:
+    """calibration: flat for truths drawn from the predictions, high at the ends for half the standard deviation."""
+    rng, n = np.random.default_rng(1), 20_000
+    y = rng.normal(size=n)
+    flat = metrics.pit_histogram(metrics.pit(y, np.zeros(n), np.ones(n)), 10)
+    assert flat.mean() == pytest.approx(1, abs=1e-12)
+    assert np.abs(flat - 1).max() < 4 * math.sqrt(10 / n)
+    sure = metrics.pit_histogram(metrics.pit(y, np.zeros(n), np.full(n, 0.5)), 10)
+    assert sure[0] > 2 > 1 > sure[4]
+
+
+def test_aurc() -> None:
+    """enumeration: a mean for every coverage; ties score what all their orders score on average."""
+    loss, doubt = np.abs(Y), np.round(STD, 1)
+    orders = [np.lexsort((RNG.random(60), doubt)) for _ in range(4000)]
+    found = [np.mean([loss[o[:k]].mean() for k in range(1, 61)]) for o in orders[:1]]
+    found += [np.mean(np.cumsum(loss[o]) / np.arange(1, 61)) for o in orders]
+    assert metrics.aurc(loss, doubt) == pytest.approx(np.mean(found), abs=4 * np.std(found) / math.sqrt(4000))
+    assert np.std(found) > 0
+    assert metrics.aurc(loss, np.zeros(60)) == pytest.approx(loss.mean(), rel=1e-12)
+    assert metrics.aurc(loss, loss) < metrics.aurc(loss, doubt)
+
+
+def test_ood_auroc() -> None:
+    """twin: scikit-learn's area under the ROC curve; ties count half."""
+    inside, outside = np.round(STD, 1), np.round(STD[:25] + 0.3, 1)
+    twin = roc_auc_score(np.repeat([0, 1], [60, 25]), np.concatenate([inside, outside]))
+    assert metrics.ood_auroc(inside, outside) == pytest.approx(twin, rel=1e-12)
+    assert metrics.ood_auroc([0, 1], [2, 3]) == 1
+    assert metrics.ood_auroc([1, 1], [1]) == 0.5
+
+
+def test_bad_uncertainties_raise() -> None:
+    """enumeration: NaN, shapes, nothing, no bins, what is no probability."""
+    for call in (
+        lambda: metrics.aurc([1.0, np.nan], [1, 2]),
+        lambda: metrics.aurc([1.0], [1, 2]),
+        lambda: metrics.ood_auroc([], [1]),
+        lambda: metrics.ood_auroc([np.inf], [1]),
+        lambda: metrics.pit_histogram([0.5, 1.5]),
+        lambda: metrics.pit_histogram([0.5], 0),
+        lambda: metrics.adaptive_ece(LABELS, PROBS, 0),
+        lambda: metrics.interval_width(STD, 1),
+        lambda: metrics.interval_width(-STD, 0.9),
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            call()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
 
 LEAST_PROB = float(np.finfo(np.float32).tiny)
 """A true class of probability 0 scores the log of this instead of minus infinity: rounding alone can cause it."""
@@ -54,6 +55,26 @@ def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float) -> flo
     return float(np.mean(np.abs(y - mean) <= std * ndtri(0.5 + 0.5 * level)))
 
 
+def interval_width(std: ArrayLike, level: float) -> float:
+    """Mean over entries of 2 std Phi^-1((1 + level) / 2): of two predictions that cover alike, the narrower is better."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+    _, _, std = _gaussian(std, std, std)
+    return float(2 * ndtri(0.5 + 0.5 * level) * std.mean())
+
+
+def pit_histogram(values: ArrayLike, bins: int = 10) -> np.ndarray:
+    """Share of `pit` values in equal bins of [0, 1], times `bins`: all near one if the prediction is calibrated.
+
+    High ends: too sure of itself; a high middle: not sure enough; a slope: biased.
+    """
+    _check_bins(bins)
+    values = _finite("values", values)
+    if values.min() < 0 or values.max() > 1:
+        raise ValueError(f"values from {values.min():g} to {values.max():g}: expected numbers in [0, 1], as `pit` gives")
+    return np.histogram(values, bins, (0, 1))[0] * (bins / values.size)
+
+
 def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
     """Mean over entries of the integral of (F(t) - [t >= y])^2 dt, F the Gaussian's distribution function.
 
@@ -86,8 +107,7 @@ def brier(y: ArrayLike, probs: ArrayLike) -> float:
 
 def reliability(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> Bins:
     """Count, mean confidence and accuracy in equal bins ((k - 1) / bins, k / bins] of the largest probability."""
-    if bins < 1:
-        raise ValueError(f"bins={bins}: expected a whole number of at least 1")
+    _check_bins(bins)
     y, probs = _classes(y, probs)
     confidence = probs.max(1)
     at = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
@@ -101,6 +121,56 @@ def ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
     """Expected calibration error: sum over bins of count / rows |accuracy - confidence|, bins as in `reliability`."""
     found = reliability(y, probs, bins)
     return float(np.nansum(found.rows * np.abs(found.accuracy - found.confidence)) / found.rows.sum())
+
+
+def adaptive_ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
+    """As `ece`, in bins of equally many rows, sorted by confidence: bins that are nearly empty say nothing."""
+    _check_bins(bins)
+    y, probs = _classes(y, probs)
+    order = np.argsort(probs.max(1), kind="stable")
+    over = (probs.max(1) - (probs.argmax(1) == y))[order]
+    return float(sum(abs(part.sum()) for part in np.array_split(over, bins)) / len(y))
+
+
+def aurc(loss: ArrayLike, uncertainty: ArrayLike) -> float:
+    """Area under the risk-coverage curve: the mean over k of the mean loss of the k rows of least uncertainty.
+
+    Rows of one uncertainty share their mean loss, so that their order does not matter. Lower is better; an uncertainty
+    that tells nothing scores the mean loss.
+    """
+    loss, uncertainty = _pair(loss, uncertainty)
+    _, which, count = np.unique(uncertainty, return_inverse=True, return_counts=True)
+    shared = (np.bincount(which, loss) / count)[np.sort(which)]
+    return float(np.mean(np.cumsum(shared) / np.arange(1, len(loss) + 1)))
+
+
+def ood_auroc(inside: ArrayLike, outside: ArrayLike) -> float:
+    """Probability that a row from `outside` is more uncertain than one from `inside`, a tie counting half.
+
+    1: uncertainty tells the two apart, 0.5: it does not.
+    """
+    inside, outside = _finite("inside", inside).ravel(), _finite("outside", outside).ravel()
+    ranks = rankdata(np.concatenate([outside, inside]))[: len(outside)]
+    return float((ranks.mean() - 0.5 * (len(outside) + 1)) / len(inside))
+
+
+def _check_bins(bins: int) -> None:
+    if bins < 1:
+        raise ValueError(f"bins={bins}: expected a whole number of at least 1")
+
+
+def _finite(name: str, values: ArrayLike) -> np.ndarray:
+    values = np.asarray(values, np.float64)
+    if not values.size or not np.isfinite(values).all():
+        raise ValueError(f"{name}: expected finite numbers, at least one")
+    return values
+
+
+def _pair(loss: ArrayLike, uncertainty: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    loss, uncertainty = _finite("loss", loss), _finite("uncertainty", uncertainty)
+    if loss.ndim != 1 or loss.shape != uncertainty.shape:
+        raise ValueError(f"loss {loss.shape} and uncertainty {uncertainty.shape}: expected (rows,) both")
+    return loss, uncertainty
 
 
 def _gaussian(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

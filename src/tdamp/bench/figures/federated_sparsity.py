@@ -21,7 +21,10 @@ PLAN = Plan(
     extra=("bytes",),
     siblings=("federated-curves",),
     epochs=ROUNDS,
-    curves=(*(Curve(name, keeps=KEEPS) for name in (OURS, *BASELINES)),),
+    curves=(
+        *(Curve(name, keeps=KEEPS) for name in (OURS, *BASELINES) if name != "fedprox"),
+        Curve("fedprox"),  # pruned afterwards it is FedAvg pruned afterwards
+    ),
 )
 
 
