@@ -56,7 +56,7 @@ def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float) -> flo
 
 
 def interval_width(std: ArrayLike, level: float) -> float:
-    """Mean over entries of 2 std Phi^-1((1 + level) / 2): of two predictions that cover alike, the narrower is better."""
+    """Mean over entries of 2 std Phi^-1((1 + level) / 2): of predictions that cover alike, the narrowest is best."""
     if not 0 < level < 1:
         raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
     _, _, std = _gaussian(std, std, std)
@@ -71,7 +71,7 @@ def pit_histogram(values: ArrayLike, bins: int = 10) -> np.ndarray:
     _check_bins(bins)
     values = _finite("values", values)
     if values.min() < 0 or values.max() > 1:
-        raise ValueError(f"values from {values.min():g} to {values.max():g}: expected numbers in [0, 1], as `pit` gives")
+        raise ValueError(f"values from {values.min():g} to {values.max():g}: expected numbers in [0, 1], as of pit")
     return np.histogram(values, bins, (0, 1))[0] * (bins / values.size)
 
 
