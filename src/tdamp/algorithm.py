@@ -15,7 +15,6 @@ from jax import Array
 
 from . import damp, mstep, pasp, turbo
 from .beliefs import Moments
-from .factors import gaussian_output, probit_output
 from .network import Network
 from .settings import Settings
 from .state import State
@@ -129,8 +128,7 @@ def minibatch_step(
         target = mstep.noise_target(task, plan.noise_update, stats, noise_var)
         rate = jnp.where(stats.weight > 0, knobs.noise_rate, 0)
         noise_var, noise_clips = mstep.running_noise(noise_var, target, rate, state.noise_scale)
-    output = gaussian_output if task == "regression" else probit_output
-    log_evidence = jnp.sum(row_weight @ output.log_partition(found.z_fwd, y, state.noise_var))
+    log_evidence = jnp.sum(row_weight @ damp.output_of(plan.network).log_partition(found.z_fwd, y, state.noise_var))
     return (
         state._replace(layers=tuple(layers), noise_var=noise_var),
         stats,

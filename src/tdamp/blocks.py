@@ -6,10 +6,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.stats import norm
 
 from . import compact
 from .beliefs import Moments
+from .calibration import Predicted
+from .factors.varying_output import mean_noise
 from .feed import ROW_BUCKET, SMALL, padded_rows
 from .needed import lost_log_likelihood, some_rows
 from .network import Network
@@ -62,19 +63,37 @@ def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray, most: int, *more
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
 
 
+def predicted(fitted: Fitted, x: np.ndarray) -> Predicted:
+    """A regression's prediction, in the engine's units, as wide as its calibration makes it."""
+    raw = predicted_of(fitted.network, moments(fitted, x), np.asarray(fitted.state.noise_var))
+    return raw.stretched(fitted.calibration)
+
+
+def predicted_of(network: Network, z: Any, noise_var: Any) -> Predicted:
+    """The same, from the outputs' moments and the noise (of all rows, or of each), not stretched."""
+    n = network.n_targets
+    if network.noise == "varying":
+        noise_var = mean_noise(z, noise_var)
+    mean, var, noise_var = (np.asarray(a, np.float64) for a in (*z, noise_var))
+    return Predicted(mean[:, :n], var[:, :n], np.broadcast_to(noise_var, (len(mean), n)), np.full(n, np.inf))
+
+
 def log_scores(fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Log predictive density or probability of each row, x and y in the engine's units."""
     if fitted.network.task == "classification":
         return log_probs(fitted, x)[np.arange(len(x)), y]
-    z = moments(fitted, x)
-    return norm.logpdf(y, z.mean, np.sqrt(z.var + np.asarray(fitted.state.noise_var))).sum(1)
+    return predicted(fitted, x).log_density(y).sum(1)
 
 
 def lost_without_inputs(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.ndarray | None) -> np.ndarray:
     """By how much the log likelihood of these rows falls without each input, (inputs asked for,); `ids` are groups."""
     rows = some_rows(len(x))
     some = x[rows]
-    var = moments(fitted, some).var.astype(np.float64)
+    if fitted.network.task == "classification":
+        var = moments(fitted, some).var.astype(np.float64)
+    else:
+        full = predicted(fitted, some)
+        var = full.epistemic_var + full.noise_var
     groups = None if ids is None else ids[fitted.inputs]
     found = lost_log_likelihood(fitted.network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
     lost = np.zeros(x.shape[1])

@@ -40,7 +40,7 @@ def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np
     y = np.asarray(y)
     if y.shape[:1] != x.shape[:1]:
         raise ValueError(f"x has {x.shape[0]} rows but y has shape {y.shape}: they must agree")
-    outputs = network.widths[-1]
+    outputs = network.n_targets
     if network.task == "classification":
         if y.ndim != 1 or y.dtype.kind not in "iu":
             raise ValueError(f"y has shape {y.shape} and dtype {y.dtype}: expected one integer label for each row")

@@ -6,6 +6,8 @@ carry no message, so that neighbouring sizes share one compilation. Oracle: the 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 
@@ -44,7 +46,7 @@ def take(
     layers = tuple(_take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
     real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
     widths = (*(len(i) for i in index), network.widths[-1])
-    return remove(state._replace(layers=layers), real), Network(widths, network.task, network.activation), index
+    return remove(state._replace(layers=layers), real), replace(network, widths=widths), index
 
 
 def _pad(index: np.ndarray, bucket: int) -> np.ndarray:

@@ -7,14 +7,14 @@ sweeps (hence the damping). Oracle: the loop transcription in tests/oracles.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from .beliefs import Message, Moments, known
-from .factors import gaussian_output, linear, piecewise, probit_output
+from .factors import gaussian_output, linear, piecewise, probit_output, varying_output
 from .factors.linear import Score
 from .network import Network
 from .turbo import Layer, Prior, marginals
@@ -26,8 +26,8 @@ MIN_VAR = 1e-16
 class Clips(NamedTuple):
     """How often each clip acted."""
 
-    negative_prec: Array  # an activation's score_prec < 0: the factor is not log-concave, clipped to 0
-    excess_prec: Array  # an activation's score_prec > 1 / var, clipped
+    negative_prec: Array  # an activation's (or a varying noise's) score_prec < 0: not log-concave, clipped to 0
+    excess_prec: Array  # a score_prec > 1 / var, clipped
     self_coupling: Array  # BiG-AMP self-coupling < 0, floored at 0
     min_var: Array  # forward variance below MIN_VAR
     restrained: Array  # a layer's step was held back, see `restrain`
@@ -81,6 +81,13 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     """
     top = 1 / var
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
+
+
+def output_of(network: Network) -> Any:
+    """The output factor: a module with `score` and `log_partition`."""
+    if network.task == "classification":
+        return probit_output
+    return varying_output if network.noise == "varying" else gaussian_output
 
 
 def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, Array]:
@@ -141,8 +148,11 @@ def sweep(
             else:
                 u = piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post
 
-    output = gaussian_output if network.task == "regression" else probit_output
-    score = Score(*output.score(z_fwd, y, noise_var))
+    score = Score(*output_of(network).score(z_fwd, y, noise_var))
+    if network.noise == "varying":
+        prec, negative, excess = clip_prec(score.prec, z_fwd.var)
+        score = Score(score.score, prec)
+        clips = clips._replace(negative_prec=negative, excess_prec=excess)
     z_post = Moments(
         z_fwd.mean + z_fwd.var * score.score,
         z_fwd.var * jnp.maximum(1 - z_fwd.var * score.prec, 0),

@@ -7,28 +7,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from . import blocks
+from . import blocks, student
 from .learner import Learner
 from .rows import identity_scales, scales_of
 
 
 class Distribution(NamedTuple):
-    """A predictive distribution in the units of y: `mean`, and the parts of its standard deviation."""
+    """A predictive distribution in the units of y: `mean`, the parts of its standard deviation, and its tails.
+
+    It is a Student's t with `dof` degrees of freedom; infinite ones make it a Gaussian.
+    """
 
     mean: np.ndarray
     epistemic_std: np.ndarray  # from not knowing the weights: shrinks with data
     aleatoric_std: np.ndarray  # from the noise: does not
+    dof: np.ndarray
 
     @property
     def std(self) -> np.ndarray:
         """Of a new observation."""
         return np.hypot(self.epistemic_std, self.aleatoric_std)
+
+    def quantile(self, level: float) -> np.ndarray:
+        """Of a new observation."""
+        return self.mean + self.std * student.quantile(level, self.dof)
 
     def to_frame(self, outputs: Sequence[str] = ("",)) -> pd.DataFrame:
         """A column for each part (and each output, if there are several)."""
@@ -43,7 +50,8 @@ class TDAMPRegressor(RegressorMixin, Learner):
     """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
-    of exactly the size asked for. There is no learning rate.
+    of exactly the size asked for. There is no learning rate. With `noise="varying"` the noise level depends on the
+    inputs, and is learned, too.
 
     Examples
     --------
@@ -57,6 +65,40 @@ class TDAMPRegressor(RegressorMixin, Learner):
     """
 
     _task = "regression"
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (64, 64),
+        *,
+        activation: str = "relu",
+        noise: str = "constant",
+        prior: str = "gaussian",
+        keep: float | int | Sequence[float] | None = None,
+        pruning: str = "exact",
+        groups: Any = None,
+        pasp: str = "anchored",
+        data_weight: Any = "auto",
+        noise_update: str = "em",
+        sweeps: Any = "auto",
+        batch_size: Any = "auto",
+        max_epochs: Any = "auto",
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 15,
+        standardize: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
+            pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
+            max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
+            patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
+            verbose=verbose, callbacks=callbacks,
+        )  # fmt: skip
+        self.noise = noise
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
         """Train on rows of X with targets y, (rows,) or (rows, outputs)."""
@@ -73,8 +115,10 @@ class TDAMPRegressor(RegressorMixin, Learner):
 
     @property
     def noise_var_(self) -> np.ndarray:
-        """Noise variance of each output, in the units of y squared."""
-        return np.asarray(self._need_fitted().state.noise_var, np.float64) * self.y_scale_**2
+        """Noise variance of each output, in the units of y squared; where it varies, its level."""
+        fitted = self._need_fitted()
+        stretch = 1.0 if fitted.calibration is None else fitted.calibration.noise
+        return np.asarray(fitted.state.noise_var, np.float64) * stretch * self.y_scale_**2
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predictive mean; with `return_std` also the standard deviation of a new observation."""
@@ -83,11 +127,12 @@ class TDAMPRegressor(RegressorMixin, Learner):
 
     def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
         """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame."""
-        z = blocks.moments(self._need_fitted(), self._new_rows(X))
+        z = blocks.predicted(self._need_fitted(), self._new_rows(X))
         found = Distribution(
-            z.mean.astype(np.float64) * self.y_scale_ + self.y_mean_,
-            np.sqrt(z.var.astype(np.float64)) * self.y_scale_,
-            np.broadcast_to(np.sqrt(self.noise_var_), z.mean.shape).copy(),
+            z.mean * self.y_scale_ + self.y_mean_,
+            np.sqrt(z.epistemic_var) * self.y_scale_,
+            np.sqrt(z.noise_var) * self.y_scale_,
+            np.broadcast_to(z.dof, z.mean.shape),
         )
         if self.single_output_:
             found = Distribution(*(a[:, 0] for a in found))
@@ -100,7 +145,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
         if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
         found = self.predict_distribution(X)
-        return found.mean[..., None] + found.std[..., None] * norm.ppf(levels)
+        return np.stack([found.quantile(level) for level in levels], -1)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""
@@ -112,7 +157,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
         """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
         found = self.predict_distribution(X)
         y = np.asarray(y, np.float64).reshape(found.mean.shape)
-        scores = norm.logpdf(y, found.mean, found.std)
+        scores = student.log_density(y, found.mean, found.std, found.dof)
         return float(np.average(scores if scores.ndim == 1 else scores.sum(1), weights=sample_weight))
 
     def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
@@ -126,7 +171,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
         return ((y - self.y_mean_) / self.y_scale_).astype(np.float32)
 
     def _n_outputs(self) -> int:
-        return len(self.y_mean_)
+        return len(self.y_mean_) * (2 if self.noise == "varying" else 1)
 
     def _y_scales(self) -> tuple[np.ndarray, np.ndarray]:
         return self.y_mean_, self.y_scale_
@@ -232,7 +277,9 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         """`Distribution` of the class scores, (rows, classes): how sure the network is of each, and the noise."""
         z = blocks.moments(self._need_fitted(), self._new_rows(X))
         noise = np.full(z.mean.shape, np.sqrt(0.5 * self.noise_var_))
-        found = Distribution(z.mean.astype(np.float64), np.sqrt(z.var.astype(np.float64)), noise)
+        found = Distribution(
+            z.mean.astype(np.float64), np.sqrt(z.var.astype(np.float64)), noise, np.full(z.mean.shape, np.inf)
+        )
         return found.to_frame([str(c) for c in self.classes_]) if as_frame else found
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

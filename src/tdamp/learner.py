@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import blocks
-from .auto import choose, pruning
+from .auto import choose, choose_shallow, pruning
+from .checks import Data
 from .compilation import keep_compiled
 from .findings import Findings
+from .fitting import fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import watching
 from .rows import counted_rows, identity_scales, scales_of, sorted_rows
 from .settings import Settings
-from .training import Fitted, fit
+from .training import Fitted
 
 
 class Learner(Findings, BaseEstimator):
@@ -43,13 +44,16 @@ class Learner(Findings, BaseEstimator):
     data_weight : how often each datum counts, a number or one for each epoch.
     noise_update : "em", "numerical" or "fixed".
     sweeps, batch_size, max_epochs, data_weight : "auto" chooses them from the size of the data (`tdamp.auto`).
-    early_stopping : hold `validation_fraction` of the rows out, stop after `patience` epochs without a better log
-        score, and keep the best epoch; "auto" does so when there are rows enough.
+    early_stopping : judge epochs by the log score of rows that are not trained on; "auto" does so when there are rows
+        enough. They tell a regression also how wide to predict. `validation_fraction` of the rows is held out, and
+        training stops after `patience` epochs without a better score. A regression with a Gaussian prior and all its
+        units is then trained on all rows; up to 3,000 rows are judged in five folds instead (`tdamp.twins`).
     standardize : bring the inputs (and a regression's targets) to mean zero and variance one.
     random_state : seed of the start, the order of the data, and the rows held out.
     warm_start : a second `fit` goes on from the first one's posterior.
     verbose : 0 silent, 1 a progress bar, 2 a line for each epoch.
-    callbacks : functions of (epoch, fitted, record), called after every epoch; one that gives back True ends training.
+    callbacks : functions of (epoch, fitted, record), called after every epoch of the training whose posterior is kept;
+        one that gives back True ends it.
 
     Attributes
     ----------
@@ -135,10 +139,8 @@ class Learner(Findings, BaseEstimator):
         settings, hold_out = self._settings(network, len(X))
         if again and self.fitted_.network.widths[-1] != network.widths[-1]:
             raise ValueError("warm_start: the number of outputs differs from the last fit; set warm_start=False")
-        x = self._scaled(X)
-        held = self._held_out(x, y, weight, hold_out)
-        (x, y, weight), monitor = (held[0], held[1]) if held else ((x, y, weight), None)
-        self._train(network, x, y, weight, settings, monitor, self.fitted_ if again else None)
+        fraction = self.validation_fraction if hold_out else None
+        self._train(network, Data(self._scaled(X), y, weight), settings, fraction, self.fitted_ if again else None)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         first = not hasattr(self, "fitted_")
@@ -147,7 +149,7 @@ class Learner(Findings, BaseEstimator):
             self._learn_scales(X, weight)
         y = self._prepare_target(y, weight, first=first, classes=classes)
         network = self._network()
-        chosen, _ = self._settings(network, len(X))
+        chosen, _ = self._settings(network, len(X), streams=True)
         in_question = not first and bool(np.isfinite(self.fitted_.state.layers[0].offset).any())
         settings = replace(
             chosen,
@@ -159,70 +161,46 @@ class Learner(Findings, BaseEstimator):
             prior=chosen.prior if in_question else "gaussian",
             noise_every="minibatch",
         )
-        self._train(network, self._scaled(X), y, weight, settings, None, None if first else self.fitted_)
+        self._train(network, Data(self._scaled(X), y, weight), settings, None, None if first else self.fitted_)
 
     def _train(
-        self,
-        network: Network,
-        x: np.ndarray,
-        y: np.ndarray,
-        weight: np.ndarray,
-        settings: Settings,
-        monitor: Callable[[Fitted], float] | None,
-        start: Fitted | None,
+        self, network: Network, data: Data, settings: Settings, fraction: float | None, start: Fitted | None
     ) -> None:
         keep_compiled()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        ids = self._group_ids(network.widths[0])
         with watching(self.verbose, settings.max_epochs, len(start.history) if start else 0) as show:
             calls = [*([show] if show else []), *(self.callbacks or ())]
 
             def callback(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
                 return any([call(epoch, fitted, record) is True for call in calls])
 
-            self.fitted_ = fit(
+            self.fitted_ = fit_table(
                 network,
-                x,
-                y,
+                data,
                 settings,
-                seed=seed,
-                sample_weight=weight,
-                groups=self._group_ids(network.widths[0]),
-                callback=callback if calls else None,
-                monitor=monitor,
+                fraction=fraction,
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                groups=ids,
                 start=start,
+                callback=callback if calls else None,
+                show=show,
             )
-        ids = self._group_ids(network.widths[0])
-        lost = blocks.lost_without_inputs(self.fitted_, x, y, ids)
+        lost = blocks.lost_without_inputs(self.fitted_, data.x, data.y, ids)
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
         self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost
         self.network_ = network
-        self.n_rows_ = len(x)
+        self.n_rows_ = len(data.x)
         self.settings_ = settings
         if self.fitted_.outcome is not Outcome.OK:
             TrainingWarning.tell(self.fitted_.outcome)
 
-    def _held_out(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray, wanted: bool) -> Any:
-        """(the rows to train on, the monitor of the others), or None when every row is needed for training."""
-        if not wanted:
-            return None
-        state = check_random_state(self.random_state).randint(2**31 - 1)
-        stratify = y if y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= 2 else None
-        test = max(int(np.ceil(self.validation_fraction * len(x))), len(np.unique(y)) if stratify is not None else 1)
-        if len(x) - test < test:
-            return None
-        x, held_x, y, held_y, weight, held_weight = train_test_split(
-            x, y, weight, test_size=test, random_state=state, stratify=stratify
-        )
-
-        def monitor(fitted: Fitted) -> float:
-            return float(np.average(blocks.log_scores(fitted, held_x, held_y), weights=held_weight))
-
-        return (x, y, weight), monitor
-
-    def _settings(self, network: Network, n_rows: int) -> tuple[Settings, bool]:
+    def _settings(self, network: Network, n_rows: int, streams: bool = False) -> tuple[Settings, bool]:
         """The settings of a fit, and whether rows are held out to stop by."""
         wish = None if _is_auto(self.early_stopping) else bool(self.early_stopping)
         chosen = choose(network.task, n_rows, network.widths[0], network.n_layers, hold_out=wish)
+        shallow = network.task == "regression" and network.n_layers <= 2
+        if shallow and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
+            chosen = choose_shallow(chosen, n_rows)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
         values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
         rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
@@ -243,8 +221,11 @@ class Learner(Findings, BaseEstimator):
             keep=keep,
             patience=self.patience,
         )
+        rest.pop("memory", None)
         if keep is not None:
             rest |= pruning(n_rows, values["data_weight"])
+        if chosen.memory is not None and _is_auto(self.data_weight):
+            rest["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
     def _network(self) -> Network:
@@ -252,7 +233,8 @@ class Learner(Findings, BaseEstimator):
         hidden = (hidden,) if isinstance(hidden, Integral) else tuple(hidden)
         if any(not isinstance(n, Integral) or n < 1 for n in hidden):
             raise ValueError(f"hidden_layer_sizes={hidden!r}: expected positive whole numbers, such as (64, 64)")
-        return Network((self.n_features_in_, *map(int, hidden), self._n_outputs()), self._task, self.activation)
+        widths = (self.n_features_in_, *map(int, hidden), self._n_outputs())
+        return Network(widths, self._task, self.activation, getattr(self, "noise", "constant"))
 
     def _group_ids(self, n_inputs: int) -> np.ndarray | None:
         """`groups` as an id for each input; also given as lists of columns, by position or name."""

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
+
+from . import student
 
 LEAST_PROB = float(np.finfo(np.float32).tiny)
 """A true class of probability 0 scores the log of this instead of minus infinity: rounding alone can cause it."""
@@ -34,33 +35,31 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
     return float(np.sqrt(np.mean(np.square(y - mean))))
 
 
-def gaussian_log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
-    """Mean over entries of log N(y; mean, std^2), in nats; higher is better."""
+def gaussian_log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> float:
+    """Mean over entries of log density at y, in nats; higher is better.
+
+    Here and below: of N(mean, std^2), or of Student's t with this mean and standard deviation if `dof` are given.
+    """
     y, mean, std = _gaussian(y, mean, std)
-    z = (y - mean) / std
-    return float(np.mean(-0.5 * np.square(z) - np.log(std) - 0.5 * np.log(2 * np.pi)))
+    return float(np.mean(student.log_density(y, mean, std, _dof(dof))))
 
 
-def pit(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> np.ndarray:
-    """Phi((y - mean) / std), the probability integral transform: uniform on [0, 1] if the prediction is calibrated."""
+def pit(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> np.ndarray:
+    """F((y - mean) / std), the probability integral transform: uniform on [0, 1] if the prediction is calibrated."""
     y, mean, std = _gaussian(y, mean, std)
-    return ndtr((y - mean) / std)
+    return student.cdf((y - mean) / std, _dof(dof))
 
 
-def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float) -> float:
-    """Share of entries with |y - mean| <= std Phi^-1((1 + level) / 2), the central interval of probability `level`."""
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float, dof: ArrayLike | None = None) -> float:
+    """Share of entries with |y - mean| <= std F^-1((1 + level) / 2), the central interval of probability `level`."""
     y, mean, std = _gaussian(y, mean, std)
-    return float(np.mean(np.abs(y - mean) <= std * ndtri(0.5 + 0.5 * level)))
+    return float(np.mean(np.abs(y - mean) <= std * _reach(level, dof)))
 
 
-def interval_width(std: ArrayLike, level: float) -> float:
-    """Mean over entries of 2 std Phi^-1((1 + level) / 2): of predictions that cover alike, the narrowest is best."""
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+def interval_width(std: ArrayLike, level: float, dof: ArrayLike | None = None) -> float:
+    """Mean over entries of 2 std F^-1((1 + level) / 2): of predictions that cover alike, the narrowest is best."""
     _, _, std = _gaussian(std, std, std)
-    return float(2 * ndtri(0.5 + 0.5 * level) * std.mean())
+    return float(np.mean(2 * _reach(level, dof) * std))
 
 
 def pit_histogram(values: ArrayLike, bins: int = 10) -> np.ndarray:
@@ -75,16 +74,13 @@ def pit_histogram(values: ArrayLike, bins: int = 10) -> np.ndarray:
     return np.histogram(values, bins, (0, 1))[0] * (bins / values.size)
 
 
-def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:
-    """Mean over entries of the integral of (F(t) - [t >= y])^2 dt, F the Gaussian's distribution function.
+def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> float:
+    """Mean over entries of the integral of (F(t) - [t >= y])^2 dt, F the prediction's distribution function.
 
-    In closed form std (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)) with z = (y - mean) / std; in the units of y, and
-    |y - mean| when std goes to zero; lower is better.
+    In closed form (`tdamp.student`); in the units of y, and |y - mean| when std goes to zero; lower is better.
     """
     y, mean, std = _gaussian(y, mean, std)
-    z = (y - mean) / std
-    density = np.exp(-0.5 * np.square(z)) / np.sqrt(2 * np.pi)
-    return float(np.mean(std * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))))
+    return float(np.mean(std * student.crps((y - mean) / std, _dof(dof))))
 
 
 def error_rate(y: ArrayLike, probs: ArrayLike) -> float:
@@ -152,6 +148,21 @@ def ood_auroc(inside: ArrayLike, outside: ArrayLike) -> float:
     inside, outside = _finite("inside", inside).ravel(), _finite("outside", outside).ravel()
     ranks = rankdata(np.concatenate([outside, inside]))[: len(outside)]
     return float((ranks.mean() - 0.5 * (len(outside) + 1)) / len(inside))
+
+
+def _dof(dof: ArrayLike | None) -> np.ndarray:
+    if dof is None:
+        return np.array(np.inf)
+    dof = np.asarray(dof, np.float64)
+    if not (dof > 2).all():  # nor a NaN
+        raise ValueError("dof: expected numbers above 2 (a smaller one has no variance); infinity is a Gaussian")
+    return dof
+
+
+def _reach(level: float, dof: ArrayLike | None) -> np.ndarray:
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+    return student.quantile(0.5 + 0.5 * level, _dof(dof))
 
 
 def _check_bins(bins: int) -> None:

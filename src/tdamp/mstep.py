@@ -41,7 +41,8 @@ def noise_stats(
     w = row_weight[:, None]
     weight = row_weight.sum()
     if task == "regression":
-        return NoiseStats(weight, (w * ((y - z_post.mean) ** 2 + z_post.var)).sum(0))
+        n = y.shape[-1]  # where the noise varies, its logs are behind the means
+        return NoiseStats(weight, (w * ((y - z_post.mean[:, :n]) ** 2 + z_post.var[:, :n])).sum(0))
     margin, rival = probit_output.margins(z_post, y)
     w = w * rival / (margin.mean.shape[-1] - 1)
     if rule == "numerical":
@@ -55,7 +56,7 @@ def noise_stats(
 
 def no_stats(network: Network, rule: NoiseRule, dtype: Any) -> NoiseStats:
     """`noise_stats` of no rows."""
-    size = network.widths[-1] if network.task == "regression" else len(_GRID) if rule == "numerical" else 2
+    size = network.n_targets if network.task == "regression" else len(_GRID) if rule == "numerical" else 2
     return NoiseStats(jnp.zeros((), dtype), jnp.zeros(size, dtype))
 
 

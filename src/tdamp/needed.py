@@ -33,7 +33,7 @@ def lost_log_likelihood(
     """Nats lost on these rows without each input's group, (inputs,).
 
     `x` has the columns of the network and `ids` are their groups. Only the means are compared: `var` is the variance
-    of the outputs of the full network, noise apart.
+    of the outputs of the full network, with the noise of a regression.
     """
     layers: Any = jax.device_get(state.layers)
     weights = [layer.active_prob[:, None] * layer.weight.mean.astype(np.float64) for layer in layers]
@@ -43,7 +43,7 @@ def lost_log_likelihood(
     def log_likelihood(z: np.ndarray) -> float:
         for layer, weight in zip(layers[1:], weights[1:], strict=True):
             z = (activate(network.activation, z) - layer.centre) @ weight + layer.bias.mean
-        return _log_likelihood(network.task, z, var, y, np.asarray(state.noise_var, np.float64))
+        return _log_likelihood(network.task, z[:, : network.n_targets], var, y, np.asarray(state.noise_var, np.float64))
 
     full = log_likelihood(z)
     found = np.zeros(x.shape[1])
@@ -56,7 +56,7 @@ def lost_log_likelihood(
 
 def _log_likelihood(task: str, z: np.ndarray, var: np.ndarray, y: np.ndarray, noise_var: np.ndarray) -> float:
     if task == "regression":
-        return float(-0.5 * ((y - z) ** 2 / (var + noise_var)).sum())
+        return float(-0.5 * ((y - z) ** 2 / var).sum())
     own = np.arange(len(y)), y
     margin = (z[own][:, None] - z) / np.sqrt(noise_var + var + var[own][:, None])
     score: Any = log_ndtr(margin)

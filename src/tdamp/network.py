@@ -7,18 +7,26 @@ from itertools import pairwise
 from typing import Literal
 
 Task = Literal["regression", "classification"]
+Noise = Literal["constant", "varying"]
 
 
 @dataclass(frozen=True)
 class Network:
     """A feed-forward network z_l = W_l u_(l-1) + b_l, u_l = activation(z_l), with its output task.
 
-    `widths` runs from the inputs to the outputs: (784, 128, 10).
+    `widths` runs from the inputs to the outputs: (784, 128, 10). A regression whose noise is "varying" has two outputs
+    for each target: the targets' means first, then the logs of their noise variances.
     """
 
     widths: tuple[int, ...]
     task: Task = "regression"
     activation: str = "relu"
+    noise: Noise = "constant"
+
+    @property
+    def n_targets(self) -> int:
+        """Columns of y, or classes."""
+        return self.widths[-1] // 2 if self.noise == "varying" else self.widths[-1]
 
     @property
     def n_layers(self) -> int:

@@ -88,9 +88,9 @@ def sparsity_path(
 def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
     log_score = model.log_score(X, y)
     if isinstance(model, TDAMPRegressor):
-        mean, std = model.predict(X, return_std=True)
-        y = np.asarray(y, np.float64).reshape(mean.shape)
-        misses = [abs(metrics.coverage(y, mean, std, level) - level) for level in LEVELS]
+        found = model.predict_distribution(X)
+        mean, y = found.mean, np.asarray(y, np.float64).reshape(found.mean.shape)
+        misses = [abs(metrics.coverage(y, mean, found.std, level, found.dof) - level) for level in LEVELS]
         return {"rmse": metrics.rmse(y, mean), "log_score": log_score, "calibration_error": float(np.mean(misses))}
     probs = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, np.asarray(y))

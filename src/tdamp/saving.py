@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import jax
 import numpy as np
 
+from .calibration import Calibration
 from .estimators import TDAMPClassifier, TDAMPRegressor
 from .export import store
 from .export.store import ModelFileError
@@ -35,6 +36,8 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
     arrays = {path_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(fitted.state)}
     arrays |= {f"kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(fitted.kept)}
     arrays |= {name: getattr(estimator, name) for name in SCALES if hasattr(estimator, name)}
+    if fitted.calibration is not None:
+        arrays |= {f"calibration.{name}": value for name, value in fitted.calibration._asdict().items()}
     config = {
         "estimator": type(estimator).__name__,
         "params": {name: _json(value) for name, value in estimator.get_params().items() if name not in NOT_STORED},
@@ -85,7 +88,8 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     epoch = config["epoch"]
     if type(epoch) is not int or not 0 <= epoch <= len(history):
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
-    estimator.fitted_ = Fitted(network, _state(network, arrays), kept, history, Outcome[config["outcome"]], epoch)
+    state, calibration = _state(network, arrays), _calibration(network, arrays)
+    estimator.fitted_ = Fitted(network, state, kept, history, Outcome[config["outcome"]], epoch, calibration)
     estimator.network_ = asked
     estimator.n_rows_ = int(config["n_rows"])
     estimator.settings_ = Settings(**_tuples(config["settings"]))
@@ -95,7 +99,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if names.shape != (asked.widths[0],) or not all(isinstance(name, str) for name in names):
             raise ModelFileError("there are more or fewer feature names than inputs")
         estimator.feature_names_in_ = names
-    outputs = asked.widths[-1]
+    outputs = asked.n_targets
     for name in SCALES if kind is TDAMPRegressor else SCALES[:3]:
         scale = arrays[name]
         if scale.shape != (outputs if name.startswith("y") else asked.widths[0],) or not np.isfinite(scale).all():
@@ -118,14 +122,14 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _network(fields: dict[str, Any]) -> Network:
-    network = Network(tuple(fields["widths"]), fields["task"], fields["activation"])
+    network = Network(**{**fields, "widths": tuple(fields["widths"])})
     check_network(network)
     return network
 
 
 def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
     """The state by the names of its arrays, each of the shape that this network's has."""
-    y = np.zeros((1, network.widths[-1])) if network.task == "regression" else np.zeros(1, int)
+    y = np.zeros((1, network.n_targets)) if network.task == "regression" else np.zeros(1, int)
     size = sum(array.size for array in arrays.values())
     if network.n_params > size:
         raise ModelFileError("the network is larger than the arrays of its file")
@@ -143,6 +147,16 @@ def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
     if not is_finite(state) or not all(mask.any() for mask in active_units(state)):
         raise ModelFileError("the posterior is not finite, or a layer is empty")
     return state
+
+
+def _calibration(network: Network, arrays: dict[str, np.ndarray]) -> Calibration | None:
+    if "calibration.dof" not in arrays:
+        return None
+    found = Calibration(*(arrays[f"calibration.{name}"].astype(np.float64) for name in Calibration._fields))
+    fits = all(a.shape == (network.n_targets,) and (a > 0).all() for a in found) and network.task == "regression"
+    if not fits or not np.isfinite(found[:2]).all() or not (found.dof > 2).all():
+        raise ModelFileError("the calibration does not fit the network")
+    return found
 
 
 def _json(value: Any) -> Any:

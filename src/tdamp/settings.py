@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from .factors.piecewise import ACTIVATIONS
 from .mstep import NoiseRule
-from .network import Network
+from .network import Network, Noise
 from .pasp import Pasp
 from .turbo import Prior
 
@@ -152,3 +152,7 @@ def check_network(network: Network) -> None:
         raise ValueError(f'task={network.task!r}: expected "regression" or "classification"')
     if network.task == "classification" and network.widths[-1] < 2:
         raise ValueError("a classifier needs at least two outputs, one for each class")
+    if network.noise not in get_args(Noise):
+        raise ValueError(f'noise={network.noise!r}: expected "constant" or "varying"')
+    if network.noise == "varying" and (network.task != "regression" or network.widths[-1] % 2):
+        raise ValueError('noise="varying" belongs to a regression with two outputs for each target')

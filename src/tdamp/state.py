@@ -89,6 +89,9 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
         bias_mean, bias_var = np.zeros(n_out), out_var
         if last and regression:
             bias_mean, bias_var = y_mean, float(np.square(y_mean).mean() + y_var.mean())
+        if last and network.noise == "varying":  # begun as constant
+            mean[:, network.n_targets :] = 0
+            bias_mean = np.concatenate([y_mean, np.zeros_like(y_mean)])
         layers.append(
             Layer(
                 weight=Moments(put(mean), put(np.full((n_in, n_out), doubt * spread))),

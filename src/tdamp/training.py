@@ -12,6 +12,7 @@ import numpy as np
 
 from . import compact, prune
 from .algorithm import Info, knobs_of, plan_of
+from .calibration import Calibration
 from .checks import Data, check_data, check_groups
 from .epoch import em_iteration
 from .feed import Feed
@@ -41,6 +42,7 @@ class Fitted:
     history: tuple[dict[str, Any], ...]
     outcome: Outcome
     epoch: int  # whose posterior this is, counted from 1
+    calibration: Calibration | None = None  # of a regression, from rows that were not trained on
 
     @property
     def inputs(self) -> np.ndarray:

@@ -41,18 +41,16 @@ class Predictions:
     def table(self, level: float) -> pd.DataFrame:
         """A row for each input row: mean, std, low, high; or class and the probability of each."""
         import pandas as pd
-        from scipy.special import ndtri
 
         if self.probs is not None and self.classes is not None:
             best = pd.DataFrame({"class": self.classes[self.probs.argmax(1)]})
             return pd.concat([best, pd.DataFrame(self.probs, columns=[f"p_{c}" for c in self.classes])], axis=1)
         assert self.found is not None
-        reach = float(ndtri(0.5 + level / 2)) * self.found.std
         parts = {
             "mean": self.found.mean,
             "std": self.found.std,
-            "low": self.found.mean - reach,
-            "high": self.found.mean + reach,
+            "low": self.found.quantile(0.5 - level / 2),
+            "high": self.found.quantile(0.5 + level / 2),
         }
         several = self.found.mean.ndim == 2
         return pd.DataFrame(
@@ -81,9 +79,10 @@ class Predictions:
                 "ece": metrics.ece(codes, self.probs),
             }
         assert self.found is not None
-        truth, mean, std = (np.reshape(a, (len(y), -1)) for a in (y, self.found.mean, self.found.std))
-        each = [_regression(truth[:, i], mean[:, i], std[:, i]) for i in range(truth.shape[1])]
-        log_score = sum(metrics.gaussian_log_score(truth[:, i], mean[:, i], std[:, i]) for i in range(len(each)))
+        parts = y, self.found.mean, self.found.std, self.found.dof
+        targets = np.moveaxis([np.reshape(a, (len(y), -1)) for a in parts], -1, 0)
+        each = [_regression(*target) for target in targets]
+        log_score = sum(metrics.gaussian_log_score(*target) for target in targets)
         if len(each) == 1:
             return {"rows": len(y), **each[0], "log_score": log_score}
         return {
@@ -122,7 +121,7 @@ def named(estimator: Estimator, x: np.ndarray) -> Any:
     return x if names is None else pd.DataFrame(x, columns=names)
 
 
-def _regression(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> dict[str, float | None]:
+def _regression(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray) -> dict[str, float | None]:
     from .. import metrics
 
     spread = float(np.std(y))
@@ -131,7 +130,7 @@ def _regression(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> dict[str, f
         "r2": 1 - (rmse / spread) ** 2 if spread > 0 else None,
         "rmse": rmse,
         "rmse_of_mean": spread,
-        "coverage_95": metrics.coverage(y, mean, std, 0.95),
+        "coverage_95": metrics.coverage(y, mean, std, 0.95, dof),
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..damp import MIN_VAR
 from ..factors.piecewise import ACTIVATIONS
+from ..factors.varying_output import LOG_RANGE
 from ..files import write_whole
 from ..predict import NODES
 from . import tails
@@ -43,9 +44,12 @@ def _model(plain: Plain) -> dict[str, Any]:
     arrays = {f"layer{l}.{k}": v for l, layer in enumerate(plain.layers) for k, v in layer._asdict().items()}
     exact = {name: getattr(plain, name) for name in ("x_mean", "x_scale", "y_mean", "y_scale", "noise_var")}
     regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation]]
-    n_outputs = plain.network.widths[-1]
+    n_outputs = plain.network.n_targets
+    exact["stretch"] = np.ones(n_outputs) if plain.stretch is None else plain.stretch
     return {
         **described(plain),
+        "noise": plain.noise,
+        "log_range": LOG_RANGE,
         "classes": list(plain.classes if plain.classes is not None else range(n_outputs)),
         "n_features": plain.n_features,
         "n_layers": len(plain.layers),

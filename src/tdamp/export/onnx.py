@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..damp import MIN_VAR
+from ..factors.varying_output import LOG_RANGE
 from ..files import write_whole
 from ..predict import NODES
 from .graph import Graph
@@ -27,14 +28,15 @@ def to_onnx(plain: Plain, path: str | Path) -> None:
     """Write the network as one ONNX file (opset 17, float32).
 
     Input `x` (rows, n_features): the user's table, not scaled. Outputs of a regression: `mean`, `variance` of a new
-    observation and `epistemic_variance`, its part that comes from the weights, all (rows, outputs) in y's units. Of a
-    classification: `probabilities` (rows, classes); they take rows x classes^2 x 128 bytes while they are computed, so
-    give many classes few rows at a time. Labels and names are JSON in the model's metadata_props.
+    observation and `epistemic_variance`, its part that comes from the weights, all (rows, outputs) in y's units; "dof"
+    in the metadata are the degrees of freedom of the Student's t that has this variance. Of a classification:
+    `probabilities` (rows, classes); they take rows x classes^2 x 128 bytes while they are computed, so give many
+    classes few rows at a time. Labels and names are JSON in the model's metadata_props.
     Values that float32 cannot tell apart (a time in seconds since 1970) must be shifted before the fit.
     """
     g = Graph()
     mean, var = _output_moments(g, plain)
-    n_outputs = plain.network.widths[-1]
+    n_outputs = plain.network.n_targets
     if plain.task == "classification":
         outputs = {"probabilities": _class_probs(g, mean, var, float(plain.noise_var), n_outputs)}
     else:
@@ -78,10 +80,20 @@ def _linear(g: Graph, layer: PlainLayer, u_mean: str, u_var: str | None) -> tupl
 def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
     g.at = "output/"
     scale, square = g.constant("y_scale", plain.y_scale), g.constant("y_scale_squared", plain.y_scale**2)
-    noise = g.op("Add", var, g.constant("noise_var", plain.noise_var))
+    noise = g.constant("noise_var", plain.noise_var)
+    if plain.noise == "varying":  # the mean of a log-normal number, as factors.varying_output has it
+        n = plain.network.n_targets
+        log_mean, log_var = (g.op("Gather", a, g.constant(f"{i}_logs", np.arange(n, 2 * n)), axis=1)
+                             for i, a in enumerate((mean, var)))  # fmt: skip
+        mean, var = (g.op("Gather", a, g.constant(f"{i}_targets", np.arange(n)), axis=1)
+                     for i, a in enumerate((mean, var)))  # fmt: skip
+        log_noise = g.op("Add", log_mean, g.op("Mul", log_var, 0.5))
+        noise = g.op("Mul", g.op("Exp", g.op("Max", g.op("Min", log_noise, LOG_RANGE), -LOG_RANGE)), noise)
+    if plain.stretch is not None:
+        var = g.op("Mul", var, g.constant("stretch", plain.stretch), name="stretched")
     return {
         "mean": g.op("Add", g.op("Mul", mean, scale), g.constant("y_mean", plain.y_mean)),
-        "variance": g.op("Mul", noise, square),
+        "variance": g.op("Mul", g.op("Add", var, noise), square),
         "epistemic_variance": g.op("Mul", var, square),
     }
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..network import Network, Task
+from ..network import Network, Noise, Task
 from ..training import Fitted
 from ..turbo import posterior
 
@@ -27,7 +27,8 @@ class PlainLayer(NamedTuple):
 class Plain:
     """A trained network with all a prediction needs and nothing else: posterior moments and scales.
 
-    The network sees (x[:, inputs] - x_mean) / x_scale; a regression predicts y_mean + y_scale z.
+    The network sees (x[:, inputs] - x_mean) / x_scale; a regression predicts y_mean + y_scale z. Where its noise is
+    "varying" the second half of the outputs are the logs of the noise variances, relative to noise_var.
     """
 
     task: Task
@@ -37,17 +38,20 @@ class Plain:
     x_mean: np.ndarray  # of those columns, as is x_scale
     x_scale: np.ndarray
     layers: tuple[PlainLayer, ...]
-    noise_var: np.ndarray  # (outputs,) for regression, () for classification, in the network's units
-    y_mean: np.ndarray  # (outputs,)
+    noise_var: np.ndarray  # (targets,) for regression, () for classification, in the network's units, calibrated
+    y_mean: np.ndarray  # (targets,)
     y_scale: np.ndarray
     classes: tuple[Any, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    noise: Noise = "constant"
+    stretch: np.ndarray | None = None  # (targets,), of a regression's epistemic variance; None: one
+    dof: np.ndarray | None = None  # (targets,), of the Student's t that a regression predicts; None: a Gaussian
 
     @property
     def network(self) -> Network:
         """Its shape."""
         widths = (len(self.inputs), *(len(layer.b_mean) for layer in self.layers))
-        return Network(widths, self.task, self.activation)
+        return Network(widths, self.task, self.activation, self.noise)
 
 
 def plain_of(
@@ -66,7 +70,7 @@ def plain_of(
     `x_mean` and `x_scale` are those of all `n_features` columns; the ones that the network reads are picked here.
     Oracle: tdamp.predictive and class_probs, through every export.
     """
-    n_outputs = fitted.network.widths[-1]
+    n_outputs, calibration = fitted.network.n_targets, fitted.calibration
     inputs = np.asarray(fitted.inputs)
     if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
@@ -91,11 +95,14 @@ def plain_of(
         x_mean=_vector("x_mean", x_mean, n_features)[inputs],
         x_scale=_vector("x_scale", x_scale, n_features, positive=True)[inputs],
         layers=tuple(layers),
-        noise_var=np.asarray(fitted.state.noise_var),
+        noise_var=np.asarray(fitted.state.noise_var) * (1 if calibration is None else calibration.noise),
         y_mean=_vector("y_mean", np.zeros(n_outputs) if y_mean is None else y_mean, n_outputs),
         y_scale=_vector("y_scale", np.ones(n_outputs) if y_scale is None else y_scale, n_outputs, positive=True),
         classes=labels,
         feature_names=names,
+        noise=fitted.network.noise,
+        stretch=None if calibration is None else calibration.epistemic,
+        dof=None if calibration is None else calibration.dof,
     )
 
 
@@ -107,6 +114,8 @@ def described(plain: Plain) -> dict[str, Any]:
     known["inputs"] = plain.inputs.tolist()
     if plain.classes is not None:
         known["classes"] = list(plain.classes)
+    if plain.dof is not None:
+        known["dof"] = plain.dof.tolist()
     if plain.feature_names is not None:
         known["feature_names"] = list(plain.feature_names)
     return known

@@ -1,7 +1,8 @@
 """Predictions of one trained network. Needs NumPy and nothing else.
 
 predict(x): means of a regression, labels of a classification. predict_distribution(x): (means, standard deviations)
-of a new observation, or the class probabilities, columns in the order of MODEL["classes"]. x is the table of data as
+of a new observation (Student's t with MODEL["dof"] degrees of freedom, a Gaussian where there are none), or the class
+probabilities, columns in the order of MODEL["classes"]. x is the table of data as
 it was given for training, with MODEL["n_features"] columns; one output comes without its axis.
 """
 
@@ -53,7 +54,13 @@ def _predict_chunk(x: np.ndarray) -> tuple[np.ndarray, ...]:
             u_mean, u_var = _activate(z_mean, z_var)
     if MODEL["task"] == "classification":
         return (_class_probs(z_mean, np.sqrt(np.maximum(z_var + 0.5 * a["noise_var"], MODEL["min_var"]))),)
-    return a["y_mean"] + a["y_scale"] * z_mean, a["y_scale"] * np.sqrt(z_var + a["noise_var"])
+    n = len(a["y_mean"])
+    noise_var = a["noise_var"]
+    if MODEL["noise"] == "varying":
+        log_noise = z_mean[:, n:] + 0.5 * z_var[:, n:]
+        noise_var = noise_var * np.exp(np.clip(log_noise, -MODEL["log_range"], MODEL["log_range"]))
+    std = np.sqrt(z_var[:, :n] * a["stretch"] + noise_var)
+    return a["y_mean"] + a["y_scale"] * z_mean[:, :n], a["y_scale"] * std
 
 
 def _tail(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import runpy
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -83,7 +84,8 @@ def stand_in(network: Network, plain: Plain) -> Plain:
         layers.append(PlainLayer(np.zeros(a), w, 0.01 * w * w, np.zeros(b), np.full(b, 0.01)))
     inputs, n = np.arange(plain.n_features), plain.n_features
     scales = plain.noise_var, plain.y_mean, plain.y_scale, plain.classes, plain.feature_names
-    return Plain(network.task, network.activation, n, inputs, np.zeros(n), np.ones(n), tuple(layers), *scales)
+    kept = Plain(network.task, network.activation, n, inputs, np.zeros(n), np.ones(n), tuple(layers), *scales)
+    return replace(kept, noise=plain.noise, stretch=plain.stretch, dof=plain.dof)
 
 
 def _bytes(path: Path) -> int:

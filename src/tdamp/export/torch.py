@@ -33,7 +33,7 @@ def to_torch(plain: Plain) -> nn.Sequential:
     """
     torch = need("torch", "torch")
     network = plain.network
-    modules = _modules(torch, network.widths, plain.activation)
+    modules = _modules(torch, (*network.widths[:-1], network.n_targets), plain.activation)
     linears = [module for module in modules if isinstance(module, torch.nn.Linear)]
     with torch.no_grad():
         for linear, (weight, bias) in zip(linears, _folded(plain), strict=True):
@@ -59,7 +59,8 @@ def save_torch(plain: Plain, path: str | Path) -> None:
     """
     torch = need("torch", "torch")
     state = {name: tensor.clone() for name, tensor in to_torch(plain).state_dict().items()}
-    saved = {"format": FORMAT, "widths": list(plain.network.widths), "state_dict": state, **described(plain)}
+    widths = [*plain.network.widths[:-1], plain.network.n_targets]
+    saved = {"format": FORMAT, "widths": widths, "state_dict": state, **described(plain)}
     buffer = io.BytesIO()
     torch.save(saved, buffer)
     write_whole(path, buffer.getvalue())
@@ -103,7 +104,8 @@ def _folded(plain: Plain) -> list[tuple[np.ndarray, np.ndarray]]:
             weight = weight / plain.x_scale[:, None]
         bias = bias - centre @ weight
         if l == last:
-            weight, bias = weight * plain.y_scale, bias * plain.y_scale + plain.y_mean
+            n = plain.network.n_targets  # logs of a varying noise are left out
+            weight, bias = weight[:, :n] * plain.y_scale, bias[:n] * plain.y_scale + plain.y_mean
         found.append((weight, bias))
     return found
 

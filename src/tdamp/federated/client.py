@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -173,7 +174,7 @@ def posterior_of(terms: Terms, broadcast: Broadcast) -> Fitted:
 def network_of(terms: Terms, state: State) -> Network:
     """The network as the state has it, without removed units."""
     widths = (*(len(layer.offset) for layer in state.layers), terms.network.widths[-1])
-    return Network(widths, terms.network.task, terms.network.activation)
+    return replace(terms.network, widths=widths)
 
 
 def _take(anchor: Anchor, rows: np.ndarray, columns: np.ndarray) -> Anchor:

@@ -14,7 +14,7 @@ import numpy as np
 class Held:
     """Predictions on rows, if possible rows the model was not trained on; `where` says which ("held-out rows").
 
-    Regression fills mean, epistemic_std and aleatoric_std, (rows,) or (rows, outputs); classification fills probs,
+    Regression fills mean, epistemic_std, aleatoric_std and dof, (rows,) or (rows, outputs); classification fills probs,
     (rows, classes), and y holds class indices. x is the rows' inputs, (rows, inputs), of any type that can be shown.
     """
 
@@ -22,6 +22,7 @@ class Held:
     mean: np.ndarray | None = None
     epistemic_std: np.ndarray | None = None
     aleatoric_std: np.ndarray | None = None
+    dof: np.ndarray | None = None  # None: a Gaussian
     probs: np.ndarray | None = None
     x: np.ndarray | None = None
     where: str = "held-out rows"
@@ -30,7 +31,7 @@ class Held:
         """Raise ValueError for arrays that do not belong together."""
         if not len(self.y):
             raise ValueError("Held has no rows: give at least one, or held=None")
-        for name in ("mean", "epistemic_std", "aleatoric_std"):
+        for name in ("mean", "epistemic_std", "aleatoric_std", "dof"):
             values = getattr(self, name)
             if values is not None and np.shape(values) != np.shape(self.y):
                 raise ValueError(f"{name} has shape {np.shape(values)}: expected that of y, {np.shape(self.y)}")
@@ -45,10 +46,16 @@ class Held:
         assert self.epistemic_std is not None and self.aleatoric_std is not None
         return np.hypot(np.asarray(self.epistemic_std, np.float64), np.asarray(self.aleatoric_std, np.float64))
 
-    def output(self, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """y, mean and std of one output of a regression."""
-        y, mean, std = (np.asarray(a, np.float64).reshape(len(self.y), -1) for a in (self.y, self.mean, self.std))
-        return y[:, at], mean[:, at], std[:, at]
+    @property
+    def tails(self) -> np.ndarray:
+        """Degrees of freedom of a regression's predictions, infinite for a Gaussian."""
+        return np.full(np.shape(self.y), np.inf) if self.dof is None else np.asarray(self.dof, np.float64)
+
+    def output(self, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """y, mean, std and dof of one output of a regression."""
+        parts = self.y, self.mean, self.std, self.tails
+        y, mean, std, dof = (np.asarray(a, np.float64).reshape(len(self.y), -1)[:, at] for a in parts)
+        return y, mean, std, dof
 
     @property
     def n_outputs(self) -> int:

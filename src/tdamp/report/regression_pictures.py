@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from .. import metrics
+from .. import metrics, student
 from .canvas import GRID, MUTED, SERIES, Picture, picture
 from .facts import Held
 
@@ -29,10 +28,10 @@ def pictures(held: Held) -> list[Picture]:
     return found
 
 
-def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, name: str, suffix: str) -> Picture:
+def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
     """Predicted against true, with 95 % intervals."""
     shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), POINTS)).round().astype(int))
-    y, mean, reach = y[shown], mean[shown], std[shown] * ndtri(0.975)
+    y, mean, reach = y[shown], mean[shown], (std * student.quantile(0.975, dof))[shown]
 
     def paint(figure: Any) -> None:
         axes = figure.subplots()
@@ -48,9 +47,9 @@ def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, name: str, suffix:
     return picture(f"scatter{name}", f"Predicted against true{suffix}", read, paint)
 
 
-def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray, name: str, suffix: str) -> Picture:
+def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
     """Observed against nominal coverage of central intervals."""
-    observed = np.array([metrics.coverage(y, mean, std, level) for level in LEVELS])
+    observed = np.array([metrics.coverage(y, mean, std, level, dof) for level in LEVELS])
     chance = 2 * np.sqrt(LEVELS * (1 - LEVELS) / len(y))
 
     def paint(figure: Any) -> None:
@@ -69,9 +68,9 @@ def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray, name: str, suffix
     return picture(f"coverage{name}", f"Coverage of intervals{suffix}", read, paint)
 
 
-def pit(y: np.ndarray, mean: np.ndarray, std: np.ndarray, name: str, suffix: str) -> Picture:
+def pit(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
     """Histogram of the probability integral transform."""
-    count, edges = np.histogram(metrics.pit(y, mean, std), PIT_BINS, (0, 1))
+    count, edges = np.histogram(metrics.pit(y, mean, std, dof), PIT_BINS, (0, 1))
     expected = len(y) / PIT_BINS
     chance = 2 * np.sqrt(expected * (1 - 1 / PIT_BINS))
 

@@ -43,19 +43,19 @@ def scores(facts: Facts, held: Held) -> list[Line]:
                 "mean gap between confidence and accuracy (ECE); 0 is perfect",
             ),
         ]
-    y, mean, std = held.y, held.mean, held.std
+    y, mean, std, dof = held.y, held.mean, held.std, held.tails
     assert mean is not None
     spread = float(np.sqrt(np.mean(np.var(y, axis=0, dtype=np.float64))))
     return [
         Line("RMSE", number(metrics.rmse(y, mean), 3), f"typical error; always guessing the mean: {number(spread, 3)}"),
         Line(
             "Log score",
-            number(metrics.gaussian_log_score(y, mean, std), 3),
+            number(metrics.gaussian_log_score(y, mean, std, dof), 3),
             "mean log density of the true value; higher is better",
         ),
         Line(
             "95 % coverage",
-            percent(metrics.coverage(y, mean, std, 0.95)),
+            percent(metrics.coverage(y, mean, std, 0.95, dof)),
             "true values inside their 95 % intervals; 95 % is right",
         ),
     ]

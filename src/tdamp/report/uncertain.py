@@ -7,6 +7,7 @@ import io
 
 import numpy as np
 
+from .. import student
 from .canvas import need
 from .facts import Facts, Held
 from .tables import table
@@ -55,10 +56,11 @@ def verdict(facts: Facts, held: Held, at: int) -> tuple[str, str, bool]:
             f"{safe(short(facts.label(best), 24))} ({percent(probs[best])})",
             best == own,
         )
-    y, mean, std = (np.ravel(np.asarray(a, np.float64)[at]) for a in (held.y, held.mean, held.std))
+    parts = held.y, held.mean, held.std * student.quantile(0.975, held.tails)
+    y, mean, reach = (np.ravel(np.asarray(a, np.float64)[at]) for a in parts)
     truth = ", ".join(number(v, 3) for v in y[:3])
-    told = ", ".join(f"{number(m, 3)} ± {number(1.96 * s, 2)}" for m, s in zip(mean[:3], std[:3], strict=True))
-    return truth, told, bool((np.abs(y - mean) <= 1.96 * std).all())
+    told = ", ".join(f"{number(m, 3)} ± {number(r, 2)}" for m, r in zip(mean[:3], reach[:3], strict=True))
+    return truth, told, bool((np.abs(y - mean) <= reach).all())
 
 
 def rows(facts: Facts, held: Held, picked: np.ndarray) -> str:

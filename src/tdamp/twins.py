@@ -1,0 +1,73 @@
+"""A network's twins: each is trained without one fold of the rows.
+
+All start alike and see the rows in the same order, so a twin's prediction of its own fold is what the network would
+have said of those rows without them. Every row has one such prediction after every epoch that is looked at: enough to
+say when to stop and how wide predictions must be, while the network itself learns from all rows.
+Oracle: `training.fit` of each by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from . import blocks
+from .calibration import Level, Predicted
+from .checks import Data
+from .network import Network
+from .settings import Settings
+from .training import Callback, Fitted, fit
+
+FOLDS = 5
+LOOKS = 25
+"""Epochs that are looked at, about, evenly spread: the scores of neighbours hardly differ."""
+
+
+def looks(max_epochs: int) -> list[int]:
+    """The epochs that are looked at, counted from 1; the last one is."""
+    return sorted({*range(max_epochs, 0, -max(1, max_epochs // LOOKS))})
+
+
+def folds_of(data: Data, seed: int) -> np.ndarray:
+    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked."""
+    _, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_inverse=True)
+    return (np.random.default_rng(seed).permutation(same.max() + 1) % FOLDS)[same.ravel()]
+
+
+def looked_at(
+    network: Network, data: Data, settings: Settings, fold: np.ndarray, seed: int, show: Callback | None = None
+) -> list[tuple[Predicted, Level]]:
+    """After every epoch of `looks`: each row as the twin predicts it that was not trained on it, and the twins' level.
+
+    A twin that goes wrong ends the list before its first bad epoch. Twins run in threads of their own; `show` is called
+    after the first one's epochs.
+    """
+    at = looks(settings.max_epochs)
+
+    def twin(k: int) -> list[tuple[Predicted, Level]]:
+        found = []
+        unseen, weight = fold == k, data.weight * (fold != k)
+
+        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
+            if epoch in at:
+                all_rows = blocks.predicted(fitted, data.x)
+                found.append((all_rows.of(unseen), all_rows.level(weight)))
+            if show is not None and k == 0:
+                show(epoch, fitted, record)
+
+        fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look)
+        return found
+
+    with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:
+        twins = list(threads.map(twin, range(FOLDS)))
+    back = np.argsort(np.argsort(fold, kind="stable"))  # rows fold by fold, and back again
+    return [_joined(parts, back) for parts in zip(*twins, strict=False)]
+
+
+def _joined(parts: tuple[tuple[Predicted, Level], ...], back: np.ndarray) -> tuple[Predicted, Level]:
+    found, levels = zip(*parts, strict=True)
+    mean, epistemic_var, noise_var, _ = (np.concatenate(a) for a in zip(*found, strict=True))
+    return Predicted(mean, epistemic_var, noise_var, found[0].dof).of(back), Level(*np.mean(levels, axis=0))
