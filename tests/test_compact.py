@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -94,9 +96,29 @@ def test_padding_adds_no_evidence_to_a_group() -> None:
 
 
 def test_when_compiling_pays() -> None:
-    """enumeration: when the work has fallen to a sixth, padding included, and enough rows are still to come."""
+    """enumeration: when the work has fallen to a quarter, padding included, and enough rows are still to come."""
     network, plenty = Network((64, 64, 2)), 1e9
     some, most, padded = ([np.arange(64) < n, np.arange(64) < n] for n in (32, 24, 25))  # 25 are padded to 32
     assert compact.pays(network, most, plenty)
     assert not compact.pays(network, some, plenty) and not compact.pays(network, padded, plenty)
     assert not compact.pays(network, most, 1e6)  # saves 4 x 1e6 x 3600 multiply-adds
+
+
+def test_room_for_what_is_expected() -> None:
+    """enumeration: SPARE more than expected, padded, and never more than there is now; `holds` counts the units."""
+    network = Network((64, 40, 16, 2))
+    expected = [np.arange(n) < k for n, k in ((64, 9), (40, 20), (16, 14))]
+    widths = compact.room(network, expected, bucket=8)
+    assert widths == (24, 32, 16, 2)  # 17, 28 and 22 padded; the last has 16 today
+    arrays = compact.Smaller(widths, due=3, compiled=Future())
+    assert arrays.holds([np.arange(n) < k for n, k in ((64, 24), (40, 32), (16, 16))])
+    assert not arrays.holds([np.arange(n) < k for n, k in ((64, 24), (40, 33), (16, 16))])
+
+
+def test_padded_to_given_widths() -> None:
+    """identity: with room to spare the network predicts the same."""
+    state, active, x, _ = pruned(DEEP, 4)
+    small, network, index = compact.take(state, DEEP, active, 1, (7, 12, 8, 2))
+    assert network.widths == (7, 12, 8, 2)
+    full, ours = output_moments(DEEP, state.layers, x), output_moments(network, small.layers, x[:, index[0]])
+    np.testing.assert_allclose(ours.mean, full.mean, rtol=1e-10, atol=1e-12)

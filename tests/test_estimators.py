@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.stats import norm
+from scipy.stats import t
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -83,11 +84,12 @@ def test_predictive_parts_agree(regressor: TDAMPRegressor, friedman: tuple[np.nd
     np.testing.assert_allclose(std, np.sqrt(found.epistemic_std**2 + found.aleatoric_std**2))
     np.testing.assert_allclose(found.aleatoric_std, np.sqrt(regressor.noise_var_[0]))
     low, high = regressor.predict_interval(X, 0.9).T
-    np.testing.assert_allclose(high - low, 2 * 1.6448536 * std, rtol=1e-6)
+    reach = t.ppf(0.95, found.dof) * np.sqrt((found.dof - 2) / found.dof)  # of a Student's t with this std
+    np.testing.assert_allclose(high - low, 2 * reach * std, rtol=1e-6)
     quantiles = regressor.predict_quantiles(X, (0.05, 0.5, 0.95))
     np.testing.assert_allclose(quantiles, np.stack([low, mean, high], 1))
     frame = regressor.predict_distribution(X, as_frame=True)
-    assert list(frame.columns) == ["mean", "epistemic_std", "aleatoric_std"]
+    assert list(frame.columns) == ["mean", "epistemic_std", "aleatoric_std", "dof"]
     np.testing.assert_array_equal(frame["mean"], mean)
 
 
@@ -99,10 +101,11 @@ def test_intervals_hold_what_they_promise(regressor: TDAMPRegressor, friedman: t
 
 
 def test_log_score(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """identity: the mean Gaussian log density of the observations."""
+    """identity: the mean log density of the observations under Student's t."""
     X, y = friedman
-    mean, std = regressor.predict(X, return_std=True)
-    assert regressor.log_score(X, y) == pytest.approx(norm.logpdf(y, mean, std).mean())
+    found = regressor.predict_distribution(X)
+    scale = found.std * np.sqrt((found.dof - 2) / found.dof)
+    assert regressor.log_score(X, y) == pytest.approx(t.logpdf(y, found.dof, found.mean, scale).mean())
 
 
 def test_samples_of_the_posterior_have_its_moments(
@@ -115,8 +118,9 @@ def test_samples_of_the_posterior_have_its_moments(
     X = friedman[0][:20]
     draws = np.array([sample(X)[:, 0] for sample in regressor.sample_posterior(400, random_state=0)])
     found = regressor.predict_distribution(X)
-    assert (np.abs(draws.mean(0) - found.mean) < 5 * draws.std(0) / 20 + 0.3 * found.epistemic_std).all()
-    assert 0.6 < np.median(draws.std(0) / found.epistemic_std) < 1.6
+    epistemic_std = found.epistemic_std / np.sqrt(regressor.fitted_.calibration.epistemic)  # as the posterior has it
+    assert (np.abs(draws.mean(0) - found.mean) < 5 * draws.std(0) / 20 + 0.3 * epistemic_std).all()
+    assert 0.6 < np.median(draws.std(0) / epistemic_std) < 1.6
 
 
 def test_several_outputs_have_noise_of_their_own(friedman: tuple[np.ndarray, np.ndarray]) -> None:
@@ -128,6 +132,29 @@ def test_several_outputs_have_noise_of_their_own(friedman: tuple[np.ndarray, np.
     assert model.predict(X).shape == (400, 2)
     assert model.predict_interval(X).shape == (400, 2, 2)
     np.testing.assert_allclose(np.sqrt(model.noise_var_), [0.1, 3.0], rtol=0.35)
+
+
+def test_noise_that_depends_on_the_inputs_is_found(tmp_path: Path) -> None:
+    """golden(the noise's standard deviation is 0.1 for x < 0 and 1 for x > 0, which a constant one misses)"""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (1000, 2))
+    y = X[:, 1] + np.where(X[:, 0] > 0, 1.0, 0.1) * rng.normal(size=1000)
+    new = np.array([[-0.7, 0.0], [0.7, 0.0]])
+    varying, constant = (TDAMPRegressor((16,), noise=noise, max_epochs=40, random_state=0).fit(X, y)
+                         for noise in ("varying", "constant"))  # fmt: skip
+    quiet, loud = varying.predict_distribution(new).std
+    assert 0.06 < quiet < 0.2 and 0.7 < loud < 1.4
+    assert np.ptp(constant.predict_distribution(new).aleatoric_std) == 0
+    test = rng.uniform(-1, 1, (500, 2))
+    truth = test[:, 1] + np.where(test[:, 0] > 0, 1.0, 0.1) * rng.normal(size=500)
+    assert varying.log_score(test, truth) > constant.log_score(test, truth) + 0.3
+    varying.save(tmp_path)
+    for a, b in zip(
+        TDAMPRegressor.load(tmp_path).predict_distribution(new), varying.predict_distribution(new), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match='expected "constant" or "varying"'):
+        TDAMPRegressor(noise="loud").fit(X, y)
 
 
 def test_keep_is_exact_and_counts_inputs(friedman: tuple[np.ndarray, np.ndarray]) -> None:
@@ -251,10 +278,10 @@ def test_early_stop_returns_the_best_epoch(friedman: tuple[np.ndarray, np.ndarra
     """identity: the posterior returned scores on the rows held out what the best epoch did, and training stopped."""
     X, y = friedman
     seen: dict[int, float] = {}
-    model = TDAMPRegressor(
+    model = TDAMPClassifier(
         (32,), early_stopping=True, patience=3, max_epochs=200, data_weight=20.0, random_state=0,
         callbacks=[lambda epoch, fitted, record: seen.update({epoch: record["held_out"]})],
-    ).fit(X, y)  # fmt: skip
+    ).fit(X, y > np.median(y))  # fmt: skip
     best = max(seen, key=seen.get)
     assert model.n_iter_ == best + 3 < 200
     assert model.history_["held_out"].tolist() == list(seen.values())

@@ -17,16 +17,16 @@ MEAN = Y + RNG.normal(size=60)
 STD = RNG.uniform(0.3, 2.0, 60)
 PROBS = RNG.dirichlet(np.full(4, 0.6), 200)
 LABELS = np.array([RNG.choice(4, p=p) for p in PROBS])
-GAUSSIAN = (metrics.gaussian_log_score, metrics.pit, metrics.crps, lambda *a: metrics.coverage(*a, 0.9))
+GAUSSIAN = (metrics.log_score, metrics.pit, metrics.crps, lambda *a: metrics.coverage(*a, 0.9))
 CLASSES = (metrics.class_log_score, metrics.brier, metrics.ece, metrics.error_rate, metrics.reliability)
 
 
-def test_gaussian_log_score() -> None:
+def test_log_score() -> None:
     """enumeration: a loop over rows with math alone."""
     total = 0.0
     for y, m, s in zip(Y, MEAN, STD, strict=True):
         total += math.log(math.exp(-((y - m) ** 2) / (2 * s**2)) / (s * math.sqrt(2 * math.pi)))
-    assert metrics.gaussian_log_score(Y, MEAN, STD) == pytest.approx(total / len(Y), rel=1e-12)
+    assert metrics.log_score(Y, MEAN, STD) == pytest.approx(total / len(Y), rel=1e-12)
 
 
 def test_pit() -> None:

@@ -34,7 +34,7 @@ def test_regression_equals_holding_the_column_at_its_mean(regressor: TDAMPRegres
         mean = np.asarray(mean_network(fitted.network, fitted.state.layers, rows.astype(np.float32)))
         return float(-0.5 * ((target[:, None] - mean) ** 2 / var).sum())
 
-    found = lost_log_likelihood(fitted.network, fitted.state, x, target[:, None], own)
+    found = lost_log_likelihood(fitted.network, fitted.state, x, target[:, None], var)
     for column in range(6):
         held = x.copy()
         held[:, column] = np.asarray(fitted.state.layers[0].centre)[column]

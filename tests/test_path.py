@@ -21,9 +21,9 @@ def test_regression_path(tmp_path: Path) -> None:
     assert found.frame["units"].tolist() == [24, 12, 8] == [model.n_units_ for model in found.models]
     assert (found.frame["params"].diff().dropna() < 0).all()
     for row, model in zip(found.frame.itertuples(), found.models, strict=True):
-        mean, std = model.predict(X[200:], return_std=True)
-        assert row.rmse == pytest.approx(np.sqrt(np.mean((y[200:] - mean) ** 2)))
-        assert row.log_score == pytest.approx(metrics.gaussian_log_score(y[200:], mean, std))
+        made = model.predict_distribution(X[200:])
+        assert row.rmse == pytest.approx(np.sqrt(np.mean((y[200:] - made.mean) ** 2)))
+        assert row.log_score == pytest.approx(metrics.log_score(y[200:], made.mean, made.std, made.dof))
         assert 0 <= row.calibration_error <= 1
     found.plot(tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 5000

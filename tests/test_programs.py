@@ -76,6 +76,31 @@ def test_a_damaged_file_is_made_anew(folder: Path, damage) -> None:
     assert TRACED == []
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_prepared_ahead(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: prepared from shapes in another thread, in this one's precision, a program is not traced again."""
+    monkeypatch.setattr(programs, "FOLDER", [tmp_path] if kept else [])
+    found = program()
+    x, more = jax.ShapeDtypeStruct((4,), "f4"), {"a": np.float32(0), "b": jax.ShapeDtypeStruct((2,), "f4")}
+    for x64 in (False, True):
+        with jax.enable_x64(x64):
+            programs.in_background(lambda: found.prepare("abc", x, more)).result()
+            assert TRACED == ["abc"]
+            check(found)
+            assert TRACED == ["abc"]
+            TRACED.clear()
+
+
+def test_an_error_beside_the_training_is_told() -> None:
+    """enumeration: what goes wrong in the other thread is raised where its result is asked for."""
+
+    def fail() -> None:
+        raise MemoryError("no room to compile")
+
+    with pytest.raises(MemoryError, match="no room"):
+        programs.in_background(fail).result()
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """identity: the program runs all the same."""
     (tmp_path / "file").write_text("")

@@ -19,11 +19,12 @@ from .student import log_density
 
 ENOUGH = 300
 """Rows that are looked at, at most, to find the best point of the grid."""
-GRID = np.array(
-    list(product(np.log(2.0) * np.arange(-2, 5), np.log(2.0) * np.arange(-1, 2.5, 0.5), np.log([1, 4, 16])))
-)
-"""Logs of the two factors and of dof - 2, where the search begins."""
-PRIOR_MEAN = np.log([2.0, 1.0, 6.0])
+LEAST_DOF = 3.0
+"""Nearer to 2 a few outliers would make the standard deviation, which is hardly finite there, of all predictions."""
+_OCTAVE = np.log(2.0)
+GRID = np.array(list(product(_OCTAVE * np.arange(-2, 5), _OCTAVE * np.arange(-1, 2.5, 0.5), np.log([1, 4, 16]))))
+"""Logs of the two factors and of dof - LEAST_DOF, where the search begins."""
+PRIOR_MEAN = np.log([2.0, 1.0, 5.0])
 PRIOR_STD = np.array([1.0, 0.5, 1.0])
 """Of the same logs."""
 
@@ -94,7 +95,7 @@ def calibrate(y: np.ndarray, found: Predicted, weight: np.ndarray) -> Calibratio
 
 def _calibration(points: list[np.ndarray]) -> Calibration:
     epistemic, noise, tails = np.exp(np.transpose(points))
-    return Calibration(epistemic, noise, 2 + tails)
+    return Calibration(epistemic, noise, LEAST_DOF + tails)
 
 
 def best_log_scores(y: np.ndarray, found: Predicted, weight: np.ndarray) -> np.ndarray:
@@ -126,5 +127,5 @@ def _log_posterior(point: np.ndarray, at: _Column) -> Any:
     """Of one point, or of many at once."""
     epistemic, noise, tails = np.moveaxis(np.exp(np.clip(point, -20, 20)), -1, 0)[..., None]
     std = np.sqrt(epistemic * at.epistemic_var + noise * at.noise_var)
-    log_likelihood = log_density(at.y, at.mean, std, 2 + tails) @ at.weight
+    log_likelihood = log_density(at.y, at.mean, std, LEAST_DOF + tails) @ at.weight
     return log_likelihood - 0.5 * (((point - PRIOR_MEAN) / PRIOR_STD) ** 2).sum(-1)

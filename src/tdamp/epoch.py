@@ -11,7 +11,7 @@ from jax import Array
 from .algorithm import Anchor, Info, Knobs, Plan, e_step, m_step
 from .damp import Clips
 from .feed import Feed, shuffle
-from .mstep import NoiseStats
+from .mstep import NoiseStats, no_stats
 from .programs import Program
 from .state import State
 
@@ -38,8 +38,7 @@ def em_iteration(
     The epoch is cut into `parts` (into minibatches, if they are fewer), and `between(state, share)` may change the
     state after each, `share` of the epoch being over.
     """
-    dtype = feed.data.x.dtype
-    knobs = jax.tree.map(lambda a: np.asarray(a, dtype if isinstance(a, float) else int), knobs)
+    knobs = _typed(knobs, feed)
     found = []
     for i, (x, y, weight, n_here) in enumerate(feed.chunks(rng)):
         order, present = shuffle(rng, len(x), n_here, plan.batch_size)
@@ -52,6 +51,24 @@ def em_iteration(
     stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(found))
     state, noise_clips = _m_step(plan, group_of, state, stats)
     return state, stats, info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))
+
+
+def prepare(
+    plan: Plan, knobs: Knobs, group_of: Array | np.ndarray | None, state: State, feed: Feed, parts: int
+) -> None:
+    """Compile what `em_iteration` will run on a state and groups like these; the feed may have other columns."""
+    x, y, weight = feed.shapes(plan.network.widths[0])
+    order, present = shuffle(np.random.default_rng(0), x.shape[0], 0, plan.batch_size)
+    some, there = next(segments(order, present, min(parts, len(order))))
+    stats = jax.eval_shape(lambda: no_stats(plan.network, plan.noise_update, x.dtype))
+    _e_step.prepare(plan, _typed(knobs, feed), group_of, state, x, y, weight, some, there, None)
+    _m_step.prepare(plan, group_of, state, stats)
+
+
+def _typed(knobs: Knobs, feed: Feed) -> Knobs:
+    """As arrays: whole numbers stay whole, the others have the data's precision."""
+    dtype = feed.data.x.dtype
+    return jax.tree.map(lambda a: np.asarray(a, dtype if isinstance(a, float) else int), knobs)
 
 
 def segments(order: np.ndarray, present: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -38,9 +38,12 @@ class Distribution(NamedTuple):
         return self.mean + self.std * student.quantile(level, self.dof)
 
     def to_frame(self, outputs: Sequence[str] = ("",)) -> pd.DataFrame:
-        """A column for each part (and each output, if there are several)."""
+        """A column for each part (and each output, if there are several); a Gaussian's tails need none."""
         columns = {}
-        for name, values in zip(self._fields, self, strict=True):
+        parts = self._asdict()
+        if np.isinf(self.dof).all():
+            del parts["dof"]
+        for name, values in parts.items():
             for i, output in enumerate(outputs):
                 columns[f"{output}_{name}" if output else name] = values[:, i] if values.ndim == 2 else values
         return pd.DataFrame(columns)

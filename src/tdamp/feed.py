@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import jax
 import numpy as np
 from jax import Array
+from jax.dtypes import canonicalize_dtype
 
 from .checks import Data
 
@@ -45,15 +46,23 @@ class Feed:
         for i in rng.permutation(len(starts)):
             yield self._put(slice(starts[i], starts[i] + self.size))
 
+    def shapes(self, n_columns: int) -> tuple[jax.ShapeDtypeStruct, ...]:
+        """Shapes and types of a chunk's x, y and weight, were there so many columns."""
+        x, y, weight = (
+            jax.ShapeDtypeStruct((self._padded, *a.shape[1:]), canonicalize_dtype(a.dtype)) for a in self.data
+        )
+        return x.update(shape=(self._padded, n_columns)), y, weight
+
+    @property
+    def _padded(self) -> int:
+        return padded_rows(self.size) if self.size <= SMALL or self.alike else self.size
+
     def _put(self, rows: slice) -> Chunk:
         x, y, weight = (a[rows] for a in self.data)
         if not np.array_equal(self.columns, np.arange(x.shape[1])):
             x = x[:, self.columns]
         x = x - self.centre
-        n = len(x)
-        size = max(n, self.size) if self.size < len(self.data.x) else n
-        if size <= SMALL or self.alike:
-            size = padded_rows(size)
+        n, size = len(x), self._padded
         if size > n:
             x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
         return *jax.device_put((x, y, weight)), n

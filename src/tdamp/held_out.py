@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from . import blocks, calibration
-from .calibration import Calibration, Level, Predicted
+from .calibration import LEAST_DOF, Calibration, Level, Predicted
 from .checks import Data
 from .needed import some_rows
 from .training import Fitted
@@ -94,4 +94,4 @@ def without_any(fitted: Fitted, data: Data) -> Calibration | None:
     found = blocks.predicted(fitted, data.x)
     share = found.noise_var / (found.epistemic_var + found.noise_var)
     one = np.ones(fitted.network.n_targets)
-    return Calibration(one, one, 2 + data.weight @ share)
+    return Calibration(one, one, LEAST_DOF + data.weight @ share)

@@ -35,7 +35,7 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
     return float(np.sqrt(np.mean(np.square(y - mean))))
 
 
-def gaussian_log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> float:
+def log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> float:
     """Mean over entries of log density at y, in nats; higher is better.
 
     Here and below: of N(mean, std^2), or of Student's t with this mean and standard deviation if `dof` are given.

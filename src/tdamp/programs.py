@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -37,13 +38,22 @@ class Program:
 
     def __call__(self, static: Any, *args: Any) -> Any:
         """The function's value."""
+        leaves, compiled = self._find(static, args)
+        return jax.tree.unflatten(jax.tree.structure(self.like(static, *args)), compiled(*leaves))
+
+    def prepare(self, static: Any, *args: Any) -> None:
+        """Compile for arguments of these shapes and types, without running anything."""
+        leaves, compiled = self._find(static, args)
+        if hasattr(compiled, "lower"):  # compiled at its first call, unless it has been
+            compiled.lower(*(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves)).compile()
+
+    def _find(self, static: Any, args: tuple[Any, ...]) -> tuple[list[Any], Callable[..., Any]]:
         leaves, tree = jax.tree.flatten(args)
         shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
         if key not in self.compiled:
             self.compiled[key] = self._compile(static, tree, leaves, key)
-        result = self.compiled[key](*leaves)
-        return jax.tree.unflatten(jax.tree.structure(self.like(static, *args)), result)
+        return leaves, self.compiled[key]
 
     def _compile(self, static: Any, tree: Any, leaves: list[Any], key: Any) -> Callable[..., Any]:
         def flat(*leaves: Any) -> list[Any]:
@@ -59,6 +69,20 @@ class Program:
             program = export.export(traced)(*leaves)
             _write(path, bytes(program.serialize()))
         return jax.jit(program.call).lower(*leaves).compile()  # once: the results come back tied to a device
+
+
+def in_background(work: Callable[[], None]) -> Future[None]:
+    """Run in a thread of its own, in the precision of this one; `result` waits for it. XLA compiles outside the GIL."""
+    x64 = jax.config.jax_enable_x64  # type: ignore[attr-defined]
+
+    def run() -> None:
+        with jax.enable_x64(x64):
+            work()
+
+    worker = ThreadPoolExecutor(1, "tdamp-compile")
+    job = worker.submit(run)
+    worker.shutdown(wait=False)  # the thread ends with its work
+    return job
 
 
 @cache

@@ -14,11 +14,12 @@ from . import compact, prune
 from .algorithm import Info, knobs_of, plan_of
 from .calibration import Calibration
 from .checks import Data, check_data, check_groups
-from .epoch import em_iteration
+from .epoch import em_iteration, prepare
 from .feed import Feed
 from .mstep import NOISE_RANGE
 from .network import Network
 from .outcome import Outcome
+from .programs import in_background
 from .settings import Settings, check_network
 from .state import State, evidence, init, is_finite, prior_logit, question, remove
 
@@ -119,6 +120,7 @@ class _Run:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
             self.kept = list(start.kept)
         self.bucket = 1 if settings.prior == "burst" else compact.BUCKET  # a chain would feel units put at its end
+        self.smaller: compact.Smaller | None = None
         self._compact(active_units(self.state), self.bucket)
         self.feed = self._feed()
         if start is None and settings.prior != "gaussian" and settings.pruning == "paper":
@@ -188,9 +190,44 @@ class _Run:
             self.state = remove(self.state, remaining)
             if acted:
                 self._question(from_here=True)
-        if compact.pays(self.network, active_units(self.state), len(self.data.x) * (s.max_epochs - epochs_done)):
-            self._compact(active_units(self.state), self.bucket)
+        self._shrink(active_units(self.state), epochs_done)
+
+    def _shrink(self, active: list[np.ndarray], epochs_done: int) -> None:
+        """Have smaller arrays compiled when they pay, and use them when they are due and hold all units."""
+        if self.smaller is None:
+            self.smaller = self._order_smaller(active, epochs_done)
+        if self.smaller is None or epochs_done < self.smaller.due:
+            return
+        if self.smaller.holds(active):
+            self.smaller.compiled.result()
+            self._compact(active, self.bucket, self.smaller.widths)
             self.feed = self._feed()
+            self.smaller = None
+        elif self._is_settled:  # too small, and no unit will go any more
+            self.smaller = None
+
+    def _order_smaller(self, active: list[np.ndarray], epochs_done: int) -> compact.Smaller | None:
+        """Smaller arrays for the units that will be left when they are compiled, if they pay: compiled from now on.
+
+        A chain of the burst prior has no room for more than its units: it is compiled for those of now, and waits.
+        """
+        s, rows, waits = self.settings, len(self.data.x), self.bucket == 1
+        due = epochs_done + (0 if waits else compact.epochs_to_compile(self.network, rows))
+        if not compact.pays(self.network, active, rows * (s.max_epochs - due)):
+            return None
+        expected = active
+        if s.pruning == "exact" and not waits:
+            expected = self._remaining(self.state, prune.progress(s, due))
+        widths = None if waits else compact.room(self.network, expected, self.bucket)
+        state, network, index = compact.take(self.state, self.network, expected, self.bucket, widths)
+        group_of = None if self.ids is None else self.ids[self.kept[0][index[0]]]
+        plan, knobs, feed = plan_of(network, s), knobs_of(s, due, float(self.data.weight.sum())), self.feed
+
+        def compile_all() -> None:
+            prepare(plan, knobs, group_of, state, feed, SEGMENTS)
+            evidence(state, group_of)
+
+        return compact.Smaller(network.widths, due, in_background(compile_all))
 
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule, as far as its schedule has come."""
@@ -198,16 +235,19 @@ class _Run:
         if share <= self.share:
             return state
         self.share = share
-        active = active_units(state)
-        found = evidence(state, self._group_of)
-        masks = prune.exact(self.settings, self.asked, active, found, self._group_of, share, self.ids)
+        active, masks = active_units(state), self._remaining(state, share)
         return remove(state, masks) if any((a != b).any() for a, b in zip(active, masks, strict=True)) else state
+
+    def _remaining(self, state: State, share: float) -> list[np.ndarray]:
+        """The units that the exact rule leaves at a share of its way, by the evidence of this state."""
+        found = evidence(state, self._group_of)
+        return prune.exact(self.settings, self.asked, active_units(state), found, self._group_of, share, self.ids)
 
     def _feed(self) -> Feed:
         return Feed(self.data, self.kept[0], np.asarray(self.state.layers[0].centre), self.settings.chunk_rows)
 
-    def _compact(self, active: list[np.ndarray], bucket: int) -> None:
-        self.state, self.network, index = compact.take(self.state, self.network, active, bucket)
+    def _compact(self, active: list[np.ndarray], bucket: int, widths: tuple[int, ...] | None = None) -> None:
+        self.state, self.network, index = compact.take(self.state, self.network, active, bucket, widths)
         self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
 
     def _question(self, from_here: bool) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_examples import Example, call, csv, houses
-from scipy.stats import norm
+from scipy.stats import t
 
 import tdamp
 from tdamp.saving import load_with_extra
@@ -36,7 +36,9 @@ def test_intervals(regression: Example, new: Path) -> None:
     expected = estimator.predict_interval(x, 0.8)  # type: ignore[union-attr]
     assert list(table.columns) == ["mean", "std", "low", "high"] and len(table) == 30
     np.testing.assert_allclose(table[["low", "high"]], expected, atol=1e-3 * table["std"].min())
-    np.testing.assert_allclose(table["high"] - table["mean"], norm.ppf(0.9) * table["std"], rtol=1e-3)
+    dof = estimator.predict_distribution(x).dof  # type: ignore[union-attr]
+    reach = t.ppf(0.9, dof) * np.sqrt((dof - 2) / dof)
+    np.testing.assert_allclose(table["high"] - table["mean"], reach * table["std"], rtol=1e-3)
 
 
 def test_classes(classification: Example, new: Path) -> None:
