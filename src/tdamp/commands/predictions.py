@@ -82,7 +82,7 @@ class Predictions:
         parts = y, self.found.mean, self.found.std, self.found.dof
         targets = np.moveaxis([np.reshape(a, (len(y), -1)) for a in parts], -1, 0)
         each = [_regression(*target) for target in targets]
-        log_score = sum(metrics.gaussian_log_score(*target) for target in targets)
+        log_score = sum(metrics.log_score(*target) for target in targets)
         if len(each) == 1:
             return {"rows": len(y), **each[0], "log_score": log_score}
         return {

@@ -50,7 +50,7 @@ def scores(facts: Facts, held: Held) -> list[Line]:
         Line("RMSE", number(metrics.rmse(y, mean), 3), f"typical error; always guessing the mean: {number(spread, 3)}"),
         Line(
             "Log score",
-            number(metrics.gaussian_log_score(y, mean, std, dof), 3),
+            number(metrics.log_score(y, mean, std, dof), 3),
             "mean log density of the true value; higher is better",
         ),
         Line(
