@@ -119,8 +119,10 @@ class _Column(NamedTuple):
 
 
 def _columns(y: np.ndarray, found: Predicted, weight: np.ndarray) -> list[_Column]:
-    wide = [np.asarray(a, np.float64) for a in (y, found.mean, found.epistemic_var, found.noise_var)]
-    return [_Column(*[a[:, i] for a in wide], weight=weight) for i in range(y.shape[1])]
+    y, mean, epistemic, noise = (
+        np.asarray(a, np.float64) for a in (y, found.mean, found.epistemic_var, found.noise_var)
+    )
+    return [_Column(y[:, i], mean[:, i], epistemic[:, i], noise[:, i], weight) for i in range(y.shape[1])]
 
 
 def _log_posterior(point: np.ndarray, at: _Column) -> Any:

@@ -25,7 +25,7 @@ LINES = {
     "ablations": {"turbo", "ep", "anchored", "whole", "rho_fixed", "exact", "learned", "noise_1"},
     "federated-curves": {"tdamp_federated", "fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
     "federated-sparsity": {"tdamp_federated", "fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
-    "federated-skew": {"tdamp_skewed", "tdamp_wga", "tdamp_waa", "fedavg_adam_skewed", "fedprox_skewed"},
+    "federated-skew": {"tdamp_skewed", "tdamp_sites", "tdamp_waa", "fedavg_adam_skewed", "fedprox_skewed"},
 }
 """Methods that a figure shows at least."""
 DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-sparsity")}

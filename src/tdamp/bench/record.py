@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-LIBRARIES = ("tdamp", "jax", "jaxlib", "numpy", "scipy", "optax", "torch", "pytagi")
+LIBRARIES = ("tdamp", "jax", "jaxlib", "numpy", "scipy", "scikit-learn", "optax", "torch", "pytagi", "laplace-torch")
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
-"""`tdamp bench accuracy` and `tdamp bench speed`: measurements beside peers (extra `bench`)."""
+"""`tdamp bench accuracy`, `speed`, `classes`, `uci` and `simulated`: measurements (extra `bench`)."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from .arguments import count, seed
+
 PARTS = ("mnist", "boston", "keep", "depth")
+UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
+UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "laplace")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -24,6 +28,36 @@ def add(commands: argparse._SubParsersAction) -> None:
     _add_common(speed)
     speed.set_defaults(command=run_speed)
 
+    classes = kinds.add_parser(
+        "classes",
+        help="class probabilities on MNIST beside Adam, an ensemble of Adams and Laplace",
+        description="What has finished is kept and not run again: the command may be interrupted.",
+    )
+    classes.add_argument("--seeds", nargs="+", type=seed, help="default: 0 1 2")
+    _add_common(classes)
+    classes.set_defaults(command=run_classes)
+
+    uci = kinds.add_parser(
+        "uci",
+        help="RMSE, log score and coverage on six tables, beside published figures and four peers",
+        description="What has finished is kept and not run again: the command may be interrupted.",
+    )
+    uci.add_argument("--sets", nargs="+", choices=UCI_SETS, help="tables; all by default")
+    uci.add_argument("--methods", nargs="+", choices=UCI_METHODS, help="all by default")
+    uci.add_argument("--splits", type=count, metavar="N", help="the first N splits only; default: 20, protein 5")
+    uci.add_argument("--again", action="store_true", help="run also what has finished, and replace it")
+    _add_common(uci)
+    uci.set_defaults(command=run_uci)
+
+    simulated = kinds.add_parser(
+        "simulated",
+        help="epistemic variance against true error, on data drawn from the model",
+        description="What has finished is kept and not run again: the command may be interrupted.",
+    )
+    simulated.add_argument("--draws", type=count, metavar="N", help="the first N draws only; default: 200")
+    _add_common(simulated)
+    simulated.set_defaults(command=run_simulated)
+
 
 def run_accuracy(chosen: argparse.Namespace) -> None:
     """Accuracy beside Adam."""
@@ -37,6 +71,27 @@ def run_speed(chosen: argparse.Namespace) -> None:
     from ..bench.speed.run import run
 
     run(chosen.quick, _out(chosen, "speed"))
+
+
+def run_classes(chosen: argparse.Namespace) -> None:
+    """Class probabilities beside the peers."""
+    from ..bench.classes.run import run
+
+    run(chosen.seeds, chosen.quick, _out(chosen, "classes"))
+
+
+def run_uci(chosen: argparse.Namespace) -> None:
+    """Regression tables beside published figures and the peers."""
+    from ..bench.uci.run import run
+
+    run(chosen.sets, chosen.methods, chosen.splits, chosen.quick, _out(chosen, "uci"), chosen.again)
+
+
+def run_simulated(chosen: argparse.Namespace) -> None:
+    """Error bars on data drawn from the model."""
+    from ..bench.simulated.run import run
+
+    run(chosen.draws, chosen.quick, _out(chosen, "simulated"))
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:

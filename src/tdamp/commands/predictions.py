@@ -80,7 +80,7 @@ class Predictions:
             }
         assert self.found is not None
         parts = y, self.found.mean, self.found.std, self.found.dof
-        targets = np.moveaxis([np.reshape(a, (len(y), -1)) for a in parts], -1, 0)
+        targets = np.stack([np.reshape(a, (len(y), -1)) for a in parts]).transpose(2, 0, 1)
         each = [_regression(*target) for target in targets]
         log_score = sum(metrics.log_score(*target) for target in targets)
         if len(each) == 1:

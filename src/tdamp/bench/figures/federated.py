@@ -21,7 +21,7 @@ BASELINES = ("fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"
 LOOK = {
     OURS: STYLES["tdamp"],
     "tdamp_skewed": STYLES["tdamp"],
-    "tdamp_wga": STYLES["tdamp_paper"],
+    "tdamp_sites": STYLES["tdamp_paper"],
     "tdamp_waa": STYLES["amp"],
     "fedavg_adam": STYLES["adam"],
     "fedavg_adam_skewed": STYLES["adam"],

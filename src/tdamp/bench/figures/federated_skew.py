@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ..ours_federated import AVERAGES
+from ..ours_federated import OTHERS
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import LOOK, ROUNDS, about
@@ -21,10 +21,10 @@ PLAN = Plan(
     extra=("bytes",),
     epochs=ROUNDS,
     curves=(
-        Curve("tdamp_skewed", data=DATA, label="tdamp, sites"),
+        Curve("tdamp_skewed", data=DATA, label="tdamp, geometric average"),
         *(
             Curve("tdamp_skewed", data=DATA, config=config, name=f"tdamp_{name}", label=f"tdamp, {label}")
-            for name, (label, config) in AVERAGES.items()
+            for name, (label, config) in OTHERS.items()
         ),
         Curve("fedavg_adam_skewed", data=DATA),
         Curve("fedprox_skewed", data=DATA),

@@ -1,0 +1,1 @@
+"""`tdamp bench classes`: how good class probabilities are, beside Adam, an ensemble of Adams and Laplace."""
