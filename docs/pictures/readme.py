@@ -1,4 +1,4 @@
-"""Draws the README's picture: error bars that grow where data are missing, and error against size on digits."""
+"""Draws the README's picture: error bars that grow outside the data, and error against size on digits."""
 
 from __future__ import annotations
 

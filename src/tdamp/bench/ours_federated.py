@@ -43,8 +43,8 @@ OTHERS: dict[str, tuple[str, Config]] = {
     "sites": ("sites", {**AVERAGED, "aggregation": "sites", "step": 1, "momentum": 0, "late": 0}),
     "waa": ("algebraic average", {**AVERAGED, "aggregation": "waa"}),
 }
-"""For comparison where labels are skewed; not tuned there. With the growth of the data weight in the last rounds (late = 1)
-the sites of such clients diverged after round 14: uploads were refused, and the error rose."""
+"""For comparison where labels are skewed; not tuned there. With the growth of the data weight in the last rounds
+(late = 1) the sites of such clients diverged after round 14: uploads were refused, and the error rose."""
 
 
 class FederatedTdamp:
