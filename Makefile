@@ -24,8 +24,10 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet -e ".[test,lint]" -c constraints.txt
 	touch $@
 
+# laplace-torch asks for torchvision but does not use it, and one built for another PyTorch does not import.
 .venv/.bench: .venv/.core
 	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
+	$(BIN)/python -c "import torchvision" 2>/dev/null || $(BIN)/python -m pip uninstall --quiet --yes torchvision
 	touch $@
 
 demo: .venv/.demo
@@ -49,6 +51,9 @@ docs: .venv/.dev
 bench: .venv/.bench
 	$(BIN)/tdamp bench accuracy
 	$(BIN)/tdamp bench speed
+	$(BIN)/tdamp bench uci
+	$(BIN)/tdamp bench classes
+	$(BIN)/tdamp bench simulated
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache
