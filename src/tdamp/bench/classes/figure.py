@@ -20,7 +20,7 @@ def draw(part: dict[str, Any], path: Path) -> None:
     plt = need("matplotlib.pyplot", "bench")
     figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), layout="constrained")
     for i, (name, found) in enumerate(part["methods"].items()):
-        look = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if name == "tdamp" else "--", "lw": 1.4}
+        look = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if "tdamp" in name else "--", "lw": 1.4}
         _reliability(axes[0, 0], found["mean"]["test"]["reliability"], look)
         turned = found["mean"]["turned"]
         angles = [int(angle) for angle in turned]
@@ -33,13 +33,12 @@ def draw(part: dict[str, Any], path: Path) -> None:
     for axis, title in ((axes[0, 1], "NLL"), (axes[1, 0], "error (%)"), (axes[1, 1], "mean entropy (nats)")):
         axis.set(xlabel="degrees", ylabel=title, title=f"Test digits turned: {title}")
         axis.set_xticks(range(0, 181, 30))
-    plain = need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}")
     axes[0, 1].set_yscale("log")
-    axes[0, 1].yaxis.set_major_formatter(plain)
-    axes[0, 1].yaxis.set_minor_formatter(plain)
+    axes[0, 1].yaxis.set_major_formatter(need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}"))
+    axes[0, 1].yaxis.set_minor_formatter(need("matplotlib.ticker", "bench").NullFormatter())
     for axis in axes.flat:
         axis.grid(True, which="both", alpha=0.25)
-    axes[0, 0].legend(fontsize=8)
+    axes[1, 0].legend(fontsize=8, loc="lower right")
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
