@@ -53,8 +53,9 @@ class TDAMPRegressor(RegressorMixin, Learner):
     """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
-    of exactly the size asked for. There is no learning rate. With `noise="varying"` the noise level depends on the
-    inputs, and is learned, too.
+    of exactly the size asked for. There is no learning rate. Predictions are Student's t, as wide as rows that were not
+    trained on ask for (see `early_stopping`). `noise` is "constant", or "varying": then the noise level depends on the
+    inputs and is learned, too.
 
     Examples
     --------

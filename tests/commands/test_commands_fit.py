@@ -55,6 +55,16 @@ def test_classes(classification: Example) -> None:
     assert list(tdamp.load(classification.model).classes_) == ["high", "low", "middle"]
 
 
+def test_noise_by_row(tmp_path: Path, classification: Example) -> None:
+    """identity: the estimator has the noise asked for; a classification says that it has none."""
+    data = csv(tmp_path, "h.csv", houses(60))
+    said = call("fit", data, "--target", "price", "--noise", "varying", "--out", tmp_path / "m", *SMALL)
+    assert said.code == 0, said.err
+    assert tdamp.load(tmp_path / "m").noise == "varying"
+    said = call("fit", classification.data, "--target", "band", "--noise", "varying", "--out", tmp_path / "c", *SMALL)
+    assert said.code == 2 and "belongs to a regression" in said.err and not (tmp_path / "c").exists()
+
+
 def test_text_for_people(tmp_path: Path) -> None:
     """golden(what a first user must find): notes, sizes, scores and the next commands; two targets; force."""
     data = csv(tmp_path, "h.csv", houses(150))

@@ -43,6 +43,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "each hidden layer, such as 1,0.3,0.3, which spares the inputs",
     )
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
+    fit.add_argument("--noise", choices=("constant", "varying"), help="of a regression; constant by default, or by row")
     fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")
     fit.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
     fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out")
@@ -113,8 +114,12 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
 
     from ..estimators import TDAMPClassifier, TDAMPRegressor
 
-    kind = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
-    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size, "prior": chosen.prior}
+    kind: Any = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
+    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size, "prior": chosen.prior, "noise": chosen.noise}
+    if chosen.noise and kind is TDAMPClassifier:
+        raise Stop(
+            f"--noise {chosen.noise} belongs to a regression, and this is a classification: leave it out.", USAGE
+        )
     estimator = kind(
         chosen.hidden,
         keep=chosen.keep,
