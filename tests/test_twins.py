@@ -40,6 +40,17 @@ def test_each_twin_is_a_fit_without_its_fold() -> None:
     assert found[-1][1].epistemic_var[0] == pytest.approx(np.mean(levels), rel=1e-6)
 
 
+def test_a_fault_ends_every_twin() -> None:
+    """enumeration: what one raises in its second epoch comes out, though the others had a million epochs to go."""
+
+    def show(epoch: int, *rest: object) -> None:
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        looked_at(NETWORK, DATA, replace(SETTINGS, max_epochs=10**6), folds_of(DATA, 5), 5, show)
+
+
 def test_folds() -> None:
     """enumeration: all folds are of one size, and equal rows are in one."""
     assert set(np.bincount(folds_of(DATA, 0))) == {150 // FOLDS}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -46,23 +47,29 @@ def looked_at(
     after the first one's epochs.
     """
     at = looks(settings.max_epochs)
+    ended = Event()  # by the user, or by the fault of a twin: then none goes on
 
     def twin(k: int) -> list[tuple[Predicted, Level]]:
         found = []
         unseen, weight = fold == k, data.weight * (fold != k)
 
-        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
+        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
             if epoch in at:
                 all_rows = blocks.predicted(fitted, data.x)
                 found.append((all_rows.of(unseen), all_rows.level(weight)))
             if show is not None and k == 0:
                 show(epoch, fitted, record)
+            return ended.is_set()
 
         fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look)
         return found
 
     with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:
-        twins = list(threads.map(twin, range(FOLDS)))
+        try:
+            twins = list(threads.map(twin, range(FOLDS)))
+        except BaseException:
+            ended.set()
+            raise
     back = np.argsort(np.argsort(fold, kind="stable"))  # rows fold by fold, and back again
     return [_joined(parts, back) for parts in zip(*twins, strict=False)]
 
