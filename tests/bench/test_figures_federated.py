@@ -29,7 +29,7 @@ MODULES = {
     "federated-sparsity": federated_sparsity,
     "federated-skew": federated_skew,
 }
-CELLS = {"federated-curves": 10, "federated-sparsity": 20, "federated-skew": 5}
+CELLS = {"federated-curves": 10, "federated-sparsity": 18, "federated-skew": 5}
 
 
 @pytest.fixture

@@ -85,10 +85,16 @@ def test_test_rows_of_numbers() -> None:
     assert (drawn_rows(y, 0.3, 0, classes=False) != drawn_rows(y, 0.3, 1, classes=False)).any()
 
 
+LIGHT = 1e9
+"""Degrees of freedom that make a Gaussian, and that JSON can hold."""
+
+
 def _gaussian(rows: int = 40) -> tuple[np.ndarray, Predictions]:
     rng = np.random.default_rng(1)
     y, mean = rng.normal(size=rows), rng.normal(size=rows)
-    return y, Predictions(Distribution(mean, np.full(rows, 0.3), np.full(rows, 0.4)), None, ("y",), None)
+    return y, Predictions(
+        Distribution(mean, *np.full((2, rows), [[0.3], [0.4]]), np.full(rows, LIGHT)), None, ("y",), None
+    )
 
 
 def test_scores_of_a_regression() -> None:
@@ -106,7 +112,7 @@ def test_scores_of_several_targets() -> None:
     """identity: the log score is the sum over targets, R2 their mean, and each has its RMSE."""
     y, one = _gaussian()
     assert one.found is not None
-    both = Distribution(*(np.stack([part, 2 * part], 1) for part in one.found))
+    both = Distribution(*(np.stack([part, 2 * part], 1) for part in one.found[:3]), np.full((len(y), 2), LIGHT))
     scores = Predictions(both, None, ("a", "b"), None).scores(np.stack([y, 2 * y], 1))
     alone = one.scores(y)
     assert scores["log_score"] == pytest.approx(2 * alone["log_score"] - np.log(2))

@@ -83,8 +83,9 @@ def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
 
 
 def _in_units(estimator: Any) -> list[dict[str, Any]]:
-    """The history with the noise in the units of the targets."""
-    square = np.square(getattr(estimator, "y_scale_", 1.0))
+    """The history with the noise in the units of the targets, and calibrated as that of predictions is."""
+    calibration = estimator.fitted_.calibration
+    square = np.square(getattr(estimator, "y_scale_", 1.0)) * (1.0 if calibration is None else calibration.noise)
     return [
         {**record, "noise_var": (np.asarray(record["noise_var"], np.float64) * square).tolist()}
         for record in estimator.fitted_.history
