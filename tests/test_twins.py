@@ -81,6 +81,14 @@ def test_a_fit_learns_from_every_row_and_is_as_wide_as_its_errors() -> None:
     assert set(scores.index) == {epoch for epoch in looks(30) if epoch <= model.n_iter_}
 
 
+@pytest.mark.parametrize("kinds", [1, 3])
+def test_rows_that_hardly_differ(kinds: int) -> None:
+    """golden(fewer kinds of rows than folds cannot be left out in turn, and are learned all the same)"""
+    which = np.arange(60) % kinds
+    model = TDAMPRegressor((8,), max_epochs=5, random_state=0).fit(X[which], Y[which, 0])
+    assert np.isfinite(model.predict(X)).all() and np.isfinite(model.log_score(X, Y[:, 0]))
+
+
 def test_many_rows_are_held_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """identity: above TWINS_ROWS a tenth is held out of a first training, and every row is in the last one."""
     monkeypatch.setattr("tdamp.fitting.TWINS_ROWS", 100)

@@ -17,7 +17,7 @@ from .held_out import HeldOut, hold_out, level_of, without_any
 from .network import Network
 from .settings import Settings
 from .training import Callback, Fitted, fit
-from .twins import folds_of, looked_at, looks
+from .twins import FOLDS, folds_of, looked_at, looks
 
 TWINS_ROWS = 3000
 """Up to so many rows a regression is judged by twins: they cost five trainings."""
@@ -83,10 +83,12 @@ def learns_from_all(network: Network, settings: Settings, n_rows: int) -> bool:
 def judged_by_twins(
     network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None
 ) -> Judgement | None:
-    """By all rows; None if a twin goes wrong before it was looked at."""
+    """By all rows; None if too few of them differ, or a twin goes wrong before it was looked at."""
     del fraction  # folds have a size of their own
-    held = HeldOut(data, data)
-    found = looked_at(network, data, settings, folds_of(data, seed), seed, show)
+    held, fold = HeldOut(data, data), folds_of(data, seed)
+    if len(np.unique(fold)) < FOLDS:
+        return None
+    found = looked_at(network, data, settings, fold, seed, show)
     scores = {epoch: held.judge(*look) for epoch, look in zip(looks(settings.max_epochs), found, strict=False)}
     return Judgement(held, scores) if scores else None
 
