@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import jax
 import jax.numpy as jnp
@@ -62,6 +64,19 @@ def test_a_second_process_does_not_trace(folder: Path) -> None:
     check(again)
     check(again)
     assert TRACED == []
+
+
+def test_threads_compile_once(folder: Path) -> None:
+    """enumeration: of eight threads that start together one traces, and all get the value."""
+    made, together = program(), Barrier(8)
+
+    def call(_: int) -> None:
+        together.wait()
+        check(made)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(call, range(8)))
+    assert TRACED == ["abc"]
 
 
 @pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b[:-9] + b"\xff" + b[-8:]])

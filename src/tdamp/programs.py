@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import jax
@@ -35,6 +36,7 @@ class Program:
     def __init__(self, function: Callable[..., Any], like: Like) -> None:
         self.function, self.like = function, like
         self.compiled: dict[Any, Callable[..., Any]] = {}
+        self.locks: dict[Any, Lock] = {}  # of threads that want the same: one compiles, the others wait
 
     def __call__(self, static: Any, *args: Any) -> Any:
         """The function's value."""
@@ -52,7 +54,9 @@ class Program:
         shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
         if key not in self.compiled:
-            self.compiled[key] = self._compile(static, tree, leaves, key)
+            with self.locks.setdefault(key, Lock()):
+                if key not in self.compiled:
+                    self.compiled[key] = self._compile(static, tree, leaves, key)
         return leaves, self.compiled[key]
 
     def _compile(self, static: Any, tree: Any, leaves: list[Any], key: Any) -> Callable[..., Any]:
