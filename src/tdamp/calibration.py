@@ -24,6 +24,8 @@ LEAST_DOF = 3.0
 _OCTAVE = np.log(2.0)
 GRID = np.array(list(product(_OCTAVE * np.arange(-2, 5), _OCTAVE * np.arange(-1, 2.5, 0.5), np.log([1, 4, 16]))))
 """Logs of the two factors and of dof - LEAST_DOF, where the search begins."""
+FURTHEST = 20.0
+"""A search that strays is held here, so that nothing overflows; the prior keeps its end far inside."""
 PRIOR_MEAN = np.log([2.0, 1.0, 5.0])
 PRIOR_STD = np.array([1.0, 0.5, 1.0])
 """Of the same logs."""
@@ -127,7 +129,7 @@ def _columns(y: np.ndarray, found: Predicted, weight: np.ndarray) -> list[_Colum
 
 def _log_posterior(point: np.ndarray, at: _Column) -> Any:
     """Of one point, or of many at once."""
-    epistemic, noise, tails = np.moveaxis(np.exp(np.clip(point, -20, 20)), -1, 0)[..., None]
+    epistemic, noise, tails = np.moveaxis(np.exp(np.clip(point, -FURTHEST, FURTHEST)), -1, 0)[..., None]
     std = np.sqrt(epistemic * at.epistemic_var + noise * at.noise_var)
     log_likelihood = log_density(at.y, at.mean, std, LEAST_DOF + tails) @ at.weight
     return log_likelihood - 0.5 * (((point - PRIOR_MEAN) / PRIOR_STD) ** 2).sum(-1)
