@@ -32,7 +32,8 @@ always on training rows alone, stands in its module (`tdamp.bench.baselines`). B
 
 This is no test of the defaults on tables that they have not met: they were chosen by hand, in some thirty trials, on
 parts of these same tables. The trials used the training rows of the first split, most of which are test rows of other
-splits; an earlier version was also looked at on the first five test splits. tdamp predicts Student's t, peers a Gaussian.
+splits; an earlier version was also looked at on the first five test splits. tdamp predicts Student's t, peers a
+Gaussian.
 """
 NOT_RUN = "-"
 ROW_LIMIT = "A dash: not run. The Gaussian process takes part up to {limit} training rows.\n"
