@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test faults lint docs bench clean
+.PHONY: demo test faults soak lint docs bench clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -39,6 +39,10 @@ test: .venv/.dev .venv/.browser
 
 faults: .venv/.dev
 	$(BIN)/python -m pytest -m faults
+
+# The long campaigns of docs/reliability.md.
+soak: .venv/.dev
+	$(BIN)/python -m pytest -m soak
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
