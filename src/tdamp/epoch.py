@@ -10,6 +10,7 @@ from jax import Array
 
 from .algorithm import Anchor, Info, Knobs, Plan, e_step, m_step
 from .damp import Clips
+from .devices import back, on_each, split
 from .feed import Feed, shuffle
 from .mstep import NoiseStats, no_stats
 from .programs import Program
@@ -36,15 +37,17 @@ def em_iteration(
     """`algorithm.em_iteration` over the feed, with the epoch's statistics.
 
     The epoch is cut into `parts` (into minibatches, if they are fewer), and `between(state, share)` may change the
-    state after each, `share` of the epoch being over.
+    state after each, `share` of the epoch being over. The feed's devices, if several, share every
+    minibatch; the state that comes and goes is on this process's own one.
     """
-    knobs = _typed(knobs, feed)
+    knobs, groups, anchors = on_each(feed.mesh, (_typed(knobs, feed), group_of, anchors))
     found = []
     for i, (x, y, weight, n_here) in enumerate(feed.chunks(rng)):
         order, present = shuffle(rng, len(x), n_here, plan.batch_size)
         count = min(parts, len(order))
         for j, (some, there) in enumerate(segments(order, present, count)):
-            state, *sums = _e_step(plan, knobs, group_of, state, x, y, weight, some, there, anchors)
+            here = on_each(feed.mesh, state), x, y, weight, *split(feed.mesh, some, there)
+            state, *sums = back(feed.mesh, _e_step(plan, knobs, groups, *here, anchors))
             found.append(sums)
             if between is not None:
                 state = between(state, (i + (j + 1) / count) / feed.n_chunks)
@@ -61,7 +64,8 @@ def prepare(
     order, present = shuffle(np.random.default_rng(0), x.shape[0], 0, plan.batch_size)
     some, there = next(segments(order, present, min(parts, len(order))))
     stats = jax.eval_shape(lambda: no_stats(plan.network, plan.noise_update, x.dtype))
-    _e_step.prepare(plan, _typed(knobs, feed), group_of, state, x, y, weight, some, there, None)
+    knobs, groups, placed = on_each(feed.mesh, (_typed(knobs, feed), group_of, state))
+    _e_step.prepare(plan, knobs, groups, placed, x, y, weight, *split(feed.mesh, some, there), None)
     _m_step.prepare(plan, group_of, state, stats)
 
 

@@ -92,6 +92,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        devices: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ) -> None:
@@ -100,7 +101,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            verbose=verbose, callbacks=callbacks,
+            devices=devices, verbose=verbose, callbacks=callbacks,
         )  # fmt: skip
         self.noise = noise
 
@@ -228,6 +229,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        devices: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ) -> None:
@@ -236,7 +238,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            verbose=verbose, callbacks=callbacks,
+            devices=devices, verbose=verbose, callbacks=callbacks,
         )  # fmt: skip
         self.class_weight = class_weight
 

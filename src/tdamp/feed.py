@@ -8,8 +8,10 @@ import jax
 import numpy as np
 from jax import Array
 from jax.dtypes import canonicalize_dtype
+from jax.sharding import Mesh
 
 from .checks import Data
+from .devices import on_each, whole
 
 ROW_BUCKET = 64
 SMALL = 4096
@@ -24,10 +26,16 @@ class Feed:
     """Rows of some columns, `centre` (theirs) taken off. What fits one chunk is put on the device once and stays."""
 
     def __init__(
-        self, data: Data, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None, alike: bool = False
+        self,
+        data: Data,
+        columns: np.ndarray,
+        centre: np.ndarray,
+        chunk_rows: int | None,
+        alike: bool = False,
+        mesh: Mesh | None = None,
     ) -> None:
-        """`alike` pads large numbers of rows too."""
-        self.data, self.columns, self.centre, self.alike = data, columns, centre, alike
+        """`alike` pads large numbers of rows too; every device of a `mesh` has all rows of a chunk."""
+        self.data, self.columns, self.centre, self.alike, self.mesh = data, columns, centre, alike, mesh
         rows = len(data.x)
         self.size = min(chunk_rows or rows, rows)
         self.resident = self._put(slice(0, rows)) if self.size == rows else None
@@ -51,7 +59,8 @@ class Feed:
         x, y, weight = (
             jax.ShapeDtypeStruct((self._padded, *a.shape[1:]), canonicalize_dtype(a.dtype)) for a in self.data
         )
-        return x.update(shape=(self._padded, n_columns)), y, weight
+        shapes = x.update(shape=(self._padded, n_columns)), y, weight
+        return shapes if self.mesh is None else tuple(a.update(sharding=whole(self.mesh)) for a in shapes)
 
     @property
     def _padded(self) -> int:
@@ -65,7 +74,8 @@ class Feed:
         n, size = len(x), self._padded
         if size > n:
             x, y, weight = (np.concatenate([a, np.zeros((size - n, *a.shape[1:]), a.dtype)]) for a in (x, y, weight))
-        return *jax.device_put((x, y, weight)), n
+        put = jax.device_put((x, y, weight)) if self.mesh is None else on_each(self.mesh, (x, y, weight))
+        return *put, n
 
 
 def padded_rows(rows: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .calibration import Calibration
 from .checks import Data
+from .devices import mesh_of
 from .held_out import HeldOut, hold_out, level_of, without_any
 from .network import Network
 from .settings import Settings
@@ -51,15 +52,17 @@ def fit_table(
     start: Fitted | None = None,
     callback: Callback | None = None,
     show: Callback | None = None,
+    devices: Any = None,
 ) -> Fitted:
     """Train on rows in the engine's units, `fraction` of which may be held out (None: none), and calibrate.
 
     Where there are several trainings `callback` is called in the last one, whose posterior it is, and `show` before.
     """
-    rest: dict[str, Any] = {"seed": seed, "groups": groups, "start": start, "callback": callback}
+    mesh_of(devices, settings.batch_size)  # what cannot be is told before anything is trained
+    rest: dict[str, Any] = {"seed": seed, "groups": groups, "start": start, "callback": callback, "devices": devices}
     if fraction is not None and start is None and learns_from_all(network, settings, len(data.x)):
         by = judged_by_twins if len(data.x) <= TWINS_ROWS else judged_by_held_out
-        judged = by(network, data, settings, fraction, seed, show)
+        judged = by(network, data, settings, fraction, seed, show, devices)
         if judged is not None:
             settings = replace(settings, max_epochs=judged.epochs())
             fitted = fit(network, data.x, data.y, settings, sample_weight=data.weight, **rest)
@@ -81,10 +84,10 @@ def learns_from_all(network: Network, settings: Settings, n_rows: int) -> bool:
 
 
 def judged_by_twins(
-    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None
+    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None, devices: Any
 ) -> Judgement | None:
     """By all rows; None if too few of them differ, or a twin goes wrong before it was looked at."""
-    del fraction  # folds have a size of their own
+    del fraction, devices  # folds have a size of their own, and twins, which are small, run beside each other
     held, fold = HeldOut(data, data), folds_of(data, seed)
     if len(np.unique(fold)) < FOLDS:
         return None
@@ -94,14 +97,16 @@ def judged_by_twins(
 
 
 def judged_by_held_out(
-    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None
+    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None, devices: Any
 ) -> Judgement | None:
     """By a training on the other rows; None if all are needed."""
     split = hold_out(data, fraction, seed)
     if split is None:
         return None
     (x, y, weight), held = split
-    fitted = fit(network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score)
+    fitted = fit(
+        network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score, devices=devices
+    )
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return Judgement(held, scores) if scores else None
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
+import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -51,7 +52,9 @@ class Learner(Findings, BaseEstimator):
     standardize : bring the inputs (and a regression's targets) to mean zero and variance one.
     random_state : seed of the start, the order of the data, and the rows held out.
     warm_start : a second `fit` goes on from the first one's posterior.
-    verbose : 0 silent, 1 a progress bar, 2 a line for each epoch.
+    devices : "all", or how many devices share every minibatch, with the same result but for rounding; None: one. The
+        five folds of `early_stopping`, and predictions, use one.
+    verbose : 0 silent, 1 a progress bar, 2 a line for each epoch; of several processes the first one tells.
     callbacks : functions of (epoch, fitted, record), called after every epoch of the training whose posterior is kept;
         one that gives back True ends it.
 
@@ -94,6 +97,7 @@ class Learner(Findings, BaseEstimator):
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
+        devices: Any = None,
         verbose: int = 0,
         callbacks: Sequence[Callable[..., Any]] | None = None,
     ) -> None:
@@ -115,6 +119,7 @@ class Learner(Findings, BaseEstimator):
         self.standardize = standardize
         self.random_state = random_state
         self.warm_start = warm_start
+        self.devices = devices
         self.verbose = verbose
         self.callbacks = callbacks
 
@@ -168,7 +173,8 @@ class Learner(Findings, BaseEstimator):
     ) -> None:
         keep_compiled()
         ids = self._group_ids(network.widths[0])
-        with watching(self.verbose, settings.max_epochs, len(start.history) if start else 0) as show:
+        verbose = self.verbose if self.devices is None or jax.process_index() == 0 else 0
+        with watching(verbose, settings.max_epochs, len(start.history) if start else 0) as show:
             calls = [*([show] if show else []), *(self.callbacks or ())]
 
             def callback(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
@@ -184,6 +190,7 @@ class Learner(Findings, BaseEstimator):
                 start=start,
                 callback=callback if calls else None,
                 show=show,
+                devices=self.devices,
             )
         lost = blocks.lost_without_inputs(self.fitted_, data.x, data.y, ids)
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows

@@ -18,6 +18,7 @@ from typing import Any
 
 import jax
 from jax import export
+from jax.sharding import NamedSharding, PartitionSpec
 
 from .files import write_whole
 
@@ -30,7 +31,8 @@ Like = Callable[..., Any]
 class Program:
     """A pure function of (static, *arrays), compiled for each static argument and each set of shapes.
 
-    `like` gives, for the same arguments, any tree that has the structure of the result.
+    `like` gives, for the same arguments, any tree that has the structure of the result. Where arguments lie on several
+    devices all of them get the whole result; such programs are not kept on disk.
     """
 
     def __init__(self, function: Callable[..., Any], like: Like) -> None:
@@ -47,11 +49,13 @@ class Program:
         """Compile for arguments of these shapes and types, without running anything."""
         leaves, compiled = self._find(static, args)
         if hasattr(compiled, "lower"):  # compiled at its first call, unless it has been
-            compiled.lower(*(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves)).compile()
+            compiled.lower(
+                *(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=_spread(leaf)) for leaf in leaves)
+            ).compile()
 
     def _find(self, static: Any, args: tuple[Any, ...]) -> tuple[list[Any], Callable[..., Any]]:
         leaves, tree = jax.tree.flatten(args)
-        shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        shapes = tuple((leaf.shape, leaf.dtype, _spread(leaf)) for leaf in leaves)
         key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
         if key not in self.compiled:
             with self.locks.setdefault(key, Lock()):
@@ -63,6 +67,9 @@ class Program:
         def flat(*leaves: Any) -> list[Any]:
             return jax.tree.leaves(self.function(static, *jax.tree.unflatten(tree, leaves)))
 
+        meshes = [spread.mesh for spread in map(_spread, leaves) if spread is not None]
+        if meshes:
+            return jax.jit(flat, out_shardings=NamedSharding(meshes[0], PartitionSpec()))
         traced = jax.jit(flat)
         if not FOLDER:
             return traced
@@ -73,6 +80,12 @@ class Program:
             program = export.export(traced)(*leaves)
             _write(path, bytes(program.serialize()))
         return jax.jit(program.call).lower(*leaves).compile()  # once: the results come back tied to a device
+
+
+def _spread(leaf: Any) -> NamedSharding | None:
+    """How an array lies on a mesh of devices; None for one that does not."""
+    found = getattr(leaf, "sharding", None)
+    return found if isinstance(found, NamedSharding) else None
 
 
 def in_background(work: Callable[[], None]) -> Future[None]:

@@ -9,11 +9,13 @@ from math import exp, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax.sharding import Mesh
 
 from . import compact, prune
 from .algorithm import Info, knobs_of, plan_of
 from .calibration import Calibration
 from .checks import Data, check_data, check_groups
+from .devices import check_alike, mesh_of
 from .epoch import em_iteration, prepare
 from .feed import Feed
 from .mstep import NOISE_RANGE
@@ -72,6 +74,7 @@ def fit(
     callback: Callback | None = None,
     monitor: Monitor | None = None,
     start: Fitted | None = None,
+    devices: Any = None,
 ) -> Fitted:
     """Train a network by Algorithm 1.
 
@@ -79,7 +82,8 @@ def fit(
     called after every epoch and ends the training by giving back True. `monitor(fitted)` gives the score of an epoch,
     such as the log score of rows held out: the best epoch's posterior is returned, and training ends when
     `settings.patience` epochs brought nothing better (while units are being removed no epoch counts). `start` goes on
-    from a training of the same network, its epochs counted on: its posterior is the prior.
+    from a training of the same network, its epochs counted on: its posterior is the prior. `devices` ("all", or how
+    many) split every minibatch among several devices, with the same result but for rounding; None: one device.
     Bad data raise ValueError; a training that goes wrong says so in `outcome` and still returns a finite posterior.
     """
     settings = settings or Settings()
@@ -91,7 +95,11 @@ def fit(
     if ids is not None and settings.prior == "burst":
         raise ValueError('prior="burst" runs over single units: leave out groups, or use prior="group"')
     prune.check_goal(settings, network, ids)
-    return _Run(network, data, settings, ids, seed, start).train(callback, monitor)
+    mesh = mesh_of(devices, settings.batch_size)
+    check_alike(
+        mesh, "Data or settings", network, settings, seed, ids, start and (start.state, len(start.history)), *data
+    )
+    return _Run(network, data, settings, ids, seed, start, mesh).train(callback, monitor)
 
 
 class _Best(NamedTuple):
@@ -108,9 +116,16 @@ class _Run:
     """One training: the state, what remains of the network, and the data it is trained on."""
 
     def __init__(
-        self, network: Network, data: Data, settings: Settings, ids: np.ndarray | None, seed: int, start: Fitted | None
+        self,
+        network: Network,
+        data: Data,
+        settings: Settings,
+        ids: np.ndarray | None,
+        seed: int,
+        start: Fitted | None,
+        mesh: Mesh | None,
     ) -> None:
-        self.asked, self.data, self.settings, self.ids, self.seed = network, data, settings, ids, seed
+        self.asked, self.data, self.settings, self.ids, self.seed, self.mesh = network, data, settings, ids, seed, mesh
         self.share = 0.0  # of the way to the goal that has been gone
         self.network, self.history = network, []
         self.kept = [np.arange(n) for n in network.widths[:-1]]
@@ -133,6 +148,7 @@ class _Run:
         for epoch in range(first, first + self.settings.max_epochs):
             started, before = time.perf_counter(), self.state
             info = self._em_iteration(epoch)
+            check_alike(self.mesh, f"After epoch {epoch + 1} the posteriors", self.state)
             if not is_finite(self.state):
                 self.state, outcome = before, Outcome.DIVERGED
                 break
@@ -244,7 +260,8 @@ class _Run:
         return prune.exact(self.settings, self.asked, active_units(state), found, self._group_of, share, self.ids)
 
     def _feed(self) -> Feed:
-        return Feed(self.data, self.kept[0], np.asarray(self.state.layers[0].centre), self.settings.chunk_rows)
+        centre = np.asarray(self.state.layers[0].centre)
+        return Feed(self.data, self.kept[0], centre, self.settings.chunk_rows, mesh=self.mesh)
 
     def _compact(self, active: list[np.ndarray], bucket: int, widths: tuple[int, ...] | None = None) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket, widths)

@@ -31,7 +31,8 @@ PARTS = ("weight", "bias")
 
 def wish_of(estimator: Any, classes: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What was asked for, as JSON has it: a checkpoint is good for the same wish only."""
-    params = {name: value for name, value in estimator.get_params().items() if name not in ("callbacks", "verbose")}
+    ours = ("callbacks", "verbose", "devices")  # these change nothing, or are not for federations
+    params = {name: value for name, value in estimator.get_params().items() if name not in ours}
     asked = {"estimator": type(estimator).__name__, **params, "classes": classes, **options}
     return json.loads(json.dumps(asked, default=_plain))
 

@@ -38,6 +38,8 @@ def agree(
 
     `options` are fields of `Terms`; those left out (or None) are chosen.
     """
+    if estimator.devices is not None:
+        raise ValueError(f"devices={estimator.devices!r}: clients train on one device each; leave devices out")
     numbers = sorted(summaries)
     total = merged([summaries[k] for k in numbers])
     scaling = scaling_of(total, estimator.standardize)
