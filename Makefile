@@ -83,7 +83,7 @@ sbom: .venv/.dev
 
 # Known vulnerabilities of every pinned version. It asks an advisory database over the network, so CI does not run it.
 audit: .venv/.dev
-	$(BIN)/python -m pip_audit --disable-pip --no-deps --requirement constraints.txt
+	$(BIN)/python -m pip_audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

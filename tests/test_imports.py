@@ -10,7 +10,7 @@ import pytest
 import tdamp
 
 ROOT = Path(tdamp.__file__).parent
-GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
+GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files", "events"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
 ALGORITHM |= {"settings", "state", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")

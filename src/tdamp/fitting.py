@@ -13,6 +13,7 @@ import numpy as np
 
 from .calibration import Calibration
 from .checks import Data
+from .events import part
 from .held_out import HeldOut, hold_out, level_of, without_any
 from .network import Network
 from .settings import Settings
@@ -101,7 +102,8 @@ def judged_by_held_out(
     if split is None:
         return None
     (x, y, weight), held = split
-    fitted = fit(network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score)
+    with part("judge"):
+        fitted = fit(network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score)
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return Judgement(held, scores) if scores else None
 
