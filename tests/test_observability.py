@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,6 @@ from tdamp import (
     Network,
     Outcome,
     ScalarLogger,
-    Settings,
-    TDAMPClassifier,
     TDAMPRegressor,
     TrainingCallback,
     fit,
@@ -73,7 +72,8 @@ def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
 def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """enumeration: a callback's stop, the monitor's, smaller arrays, and an end that went wrong."""
     caplog.set_level(logging.INFO, "tdamp")
-    network, settings = Network((3, 8, 1)), Settings(max_epochs=4, batch_size=20, patience=1)
+    network, settings = Network((3, 8, 1)), replace(TDAMPRegressor((8,), **QUICK).fit(X, Y).settings_, patience=1)
+    caplog.clear()
     x, y = X.astype(np.float32), Y.astype(np.float32)[:, None]
     fit(network, x, y, settings, callback=lambda epoch, *rest: epoch == 2)
     fit(network, x, y, settings, monitor=lambda fitted: -len(fitted.history))
@@ -86,7 +86,7 @@ def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeyp
     monkeypatch.setattr("tdamp.compact.BUCKET", 1)
     monkeypatch.setattr("tdamp.compact.SPARE", 0)
     caplog.clear()
-    fit(network, x, y, Settings(max_epochs=6, batch_size=20, keep=5))
+    fit(network, x, y, replace(settings, max_epochs=6, keep=5))
     assert [r.tdamp["widths"][-1] for r in caplog.records if r.tdamp["event"] == "compaction"] == [1]
     caplog.clear()
     monkeypatch.setattr(_Run, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
@@ -136,9 +136,9 @@ def test_objects_and_functions_are_called() -> None:
     """identity: start, every epoch and end, with what the estimator ends with; a function beside it gets the epochs."""
     told: TrainingCallback = Told()
     seen: list[int] = []
-    model = TDAMPClassifier((8,), callbacks=[told, lambda epoch, *rest: seen.append(epoch)], **QUICK).fit(X, Y > 0)
+    model = TDAMPRegressor((8,), callbacks=[told, lambda epoch, *rest: seen.append(epoch)], **QUICK).fit(X, Y)
     info, *epochs, fitted = told.calls
-    assert (info["task"], info["rows"], info["widths"], info["prior"]) == ("classification", 60, (3, 8, 2), "gaussian")
+    assert (info["task"], info["rows"], info["widths"], info["prior"]) == ("regression", 60, (3, 8, 1), "gaussian")
     assert epochs == list(enumerate(model.fitted_.history, start=1)) and seen == [1, 2, 3, 4]
     assert fitted is model.fitted_
 
@@ -157,13 +157,13 @@ def test_an_error_in_a_callback_reaches_the_caller(when: str) -> None:
     setattr(Broken, when, broken)
     model = TDAMPRegressor((8,), **QUICK).fit(X, Y)
     before = model.predict(X)
-    model.set_params(callbacks=[Broken()])
+    model.set_params(callbacks=[Broken()], warm_start=True)
     with pytest.raises(RuntimeError) as caught:
-        model.partial_fit(X, Y)
+        model.fit(X, Y)
     assert caught.value is error and "Broken object" in error.__notes__[0]
     np.testing.assert_array_equal(model.predict(X), before)  # goes on from where it was
     with pytest.raises(RuntimeError):
-        model.fit(10 * X, Y)
+        model.set_params(warm_start=False).fit(10 * X, Y)
     with pytest.raises(NotFittedError):
         model.predict(X)
 
@@ -197,15 +197,15 @@ def test_numbers_reach_a_writer(like: Any) -> None:
         written[name, step] = value
 
     logger = ScalarLogger(write, start=params.update)
-    model = clone(TDAMPRegressor((8,), callbacks=[logger], **SMALL)).fit(X, np.stack([Y, -Y], 1))
+    model = clone(TDAMPRegressor((8,), callbacks=[logger], **SMALL)).fit(X, Y)
     expected = {}
     for row in model.fitted_.history:
         for name, value in row.items():
-            many = isinstance(value, list)
-            for i, number in enumerate(value if many else [value]):
+            many = name == "active_units"  # inputs and hidden units; the one output has one noise level
+            for i, number in enumerate(np.ravel(value).tolist()):
                 expected[f"{name}/{i}" if many else name, row["epoch"]] = number
     assert written == {(name, step): v for (name, step), v in expected.items() if name != "epoch"}
-    assert ("held_out", 1) in written and ("noise_var/1", 1) in written and params["rows"] == 60
+    assert ("held_out", 1) in written and ("active_units/1", 1) in written and params["rows"] == 60
 
 
 def test_verbose_0_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
