@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test faults soak lint docs bench clean
+.PHONY: demo test faults soak lint api docs bench wheel sbom audit clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -21,7 +21,7 @@ BIN := .venv/bin
 	touch $@
 
 .venv/.dev: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[test,lint]" -c constraints.txt
+	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -c constraints.txt
 	touch $@
 
 # laplace-torch asks for torchvision but does not use it, and one built for another PyTorch does not import.
@@ -49,6 +49,10 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Accepts the public names and signatures as they are now; a change of them belongs in CHANGELOG.md.
+api: .venv/.dev
+	$(BIN)/python tests/supply/public_api.py
+
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
 
@@ -58,6 +62,28 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench uci
 	$(BIN)/tdamp bench classes
 	$(BIN)/tdamp bench simulated
+
+# An environment without even pip: what is in it, the package has asked for.
+ENVIRONMENT = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \
+	$(BIN)/python -m pip --python $(1)/bin/python install --quiet $(2) -c constraints.txt
+
+# The source package and the wheel, which is then used by itself, without extras.
+wheel: .venv/.dev
+	rm -rf build/dist
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist
+	$(call ENVIRONMENT,build/clean,build/dist/*.whl)
+	build/clean/bin/tdamp --help > build/clean/help.txt
+	cd build/clean && TDAMP_CACHE=cache bin/python -I $(CURDIR)/tests/supply/smoke.py
+
+# The bill of materials (CycloneDX) of an installation; `make sbom EXTRAS=report,export` for one with extras.
+sbom: .venv/.dev
+	$(call ENVIRONMENT,build/sbom,".$(if $(EXTRAS),[$(EXTRAS)])")
+	$(BIN)/python -m cyclonedx_py environment --pyproject pyproject.toml --mc-type library --short-PURLs \
+		--output-reproducible --output-file build/sbom.json build/sbom
+
+# Known vulnerabilities of every pinned version. It asks an advisory database over the network, so CI does not run it.
+audit: .venv/.dev
+	$(BIN)/python -m pip_audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

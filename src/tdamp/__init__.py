@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, export, metrics, report, tables
     from .beliefs import Message, Moments
+    from .callbacks import ScalarLogger, TrainingCallback
     from .estimators import Distribution, TDAMPClassifier, TDAMPRegressor
     from .export.store import ModelFileError
+    from .logs import JsonLines
     from .network import Network
     from .outcome import Outcome, TrainingWarning
     from .path import SparsityPath, sparsity_path
@@ -22,15 +24,18 @@ if TYPE_CHECKING:
 _HOME = {
     "Distribution": "estimators",
     "Fitted": "training",
+    "JsonLines": "logs",
     "Message": "beliefs",
     "ModelFileError": "export.store",
     "Moments": "beliefs",
     "Network": "network",
     "Outcome": "outcome",
+    "ScalarLogger": "callbacks",
     "Settings": "settings",
     "SparsityPath": "path",
     "TDAMPClassifier": "estimators",
     "TDAMPRegressor": "estimators",
+    "TrainingCallback": "callbacks",
     "TrainingWarning": "outcome",
     "class_probs": "predict",
     "fit": "training",
@@ -47,15 +52,18 @@ _MODULES = ("datasets", "export", "metrics", "report", "tables")
 __all__ = [
     "Distribution",
     "Fitted",
+    "JsonLines",
     "Message",
     "ModelFileError",
     "Moments",
     "Network",
     "Outcome",
+    "ScalarLogger",
     "Settings",
     "SparsityPath",
     "TDAMPClassifier",
     "TDAMPRegressor",
+    "TrainingCallback",
     "TrainingWarning",
     "class_probs",
     "datasets",

@@ -14,6 +14,7 @@ import numpy as np
 from .calibration import Calibration
 from .checks import Data
 from .devices import mesh_of
+from .events import part
 from .held_out import HeldOut, hold_out, level_of, without_any
 from .network import Network
 from .settings import Settings
@@ -104,9 +105,10 @@ def judged_by_held_out(
     if split is None:
         return None
     (x, y, weight), held = split
-    fitted = fit(
-        network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score, devices=devices
-    )
+    with part("judge"):
+        fitted = fit(
+            network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score, devices=devices
+        )
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return Judgement(held, scores) if scores else None
 

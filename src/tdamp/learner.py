@@ -15,8 +15,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import blocks
 from .auto import choose, choose_shallow, pruning
+from .callbacks import Callbacks
 from .checks import Data
 from .compilation import keep_compiled
+from .events import outline
 from .findings import Findings
 from .fitting import fit_table
 from .network import Network, Task
@@ -56,7 +58,8 @@ class Learner(Findings, BaseEstimator):
         five folds of `early_stopping`, and predictions, use one.
     verbose : 0 silent, 1 a progress bar, 2 a line for each epoch; of several processes the first one tells.
     callbacks : functions of (epoch, fitted, record), called after every epoch of the training whose posterior is kept;
-        one that gives back True ends it.
+        one that gives back True ends it. Objects may also have `on_start(info)` and `on_end(fitted)`
+        (`tdamp.TrainingCallback`; `tdamp.ScalarLogger` for TensorBoard and MLflow).
 
     Attributes
     ----------
@@ -138,6 +141,9 @@ class Learner(Findings, BaseEstimator):
         again = self.warm_start and hasattr(self, "fitted_")
         X, y, weight = self._checked(X, y, sample_weight, reset=not again)
         if not again:
+            self.__dict__.pop(
+                "fitted_", None
+            )  # new scales and an old posterior must not meet, should this fit be broken off
             self._learn_scales(X, weight)
         y = self._prepare_target(y, weight, first=not again)
         network = self._network()
@@ -175,12 +181,9 @@ class Learner(Findings, BaseEstimator):
         ids = self._group_ids(network.widths[0])
         verbose = self.verbose if self.devices is None or jax.process_index() == 0 else 0
         with watching(verbose, settings.max_epochs, len(start.history) if start else 0) as show:
-            calls = [*([show] if show else []), *(self.callbacks or ())]
-
-            def callback(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
-                return any([call(epoch, fitted, record) is True for call in calls])
-
-            self.fitted_ = fit_table(
+            calls = Callbacks([*([show] if show else []), *(self.callbacks or ())])
+            calls.on_start(outline(network, settings, len(data.x)))
+            fitted = fit_table(
                 network,
                 data,
                 settings,
@@ -188,10 +191,12 @@ class Learner(Findings, BaseEstimator):
                 seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
                 groups=ids,
                 start=start,
-                callback=callback if calls else None,
+                callback=calls,
                 show=show,
                 devices=self.devices,
             )
+            calls.on_end(fitted)
+        self.fitted_ = fitted
         lost = blocks.lost_without_inputs(self.fitted_, data.x, data.y, ids)
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
         self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost

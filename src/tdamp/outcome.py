@@ -11,16 +11,19 @@ class Outcome(Enum):
 
     OK = "Training finished."
     DIVERGED = (
-        "Training stopped: an epoch gave values that are not finite, and the state before it is returned. "
-        "Scale the data, or try a smaller batch_size, more damping, or a smaller trust."
+        "Training stopped: an epoch gave values that are not finite. The posterior before that epoch is returned, "
+        "which has learned from fewer passes than asked for. "
+        "Scale the data and look for extreme values, or try a smaller batch_size; tdamp.Settings also has damping "
+        "(more is safer) and trust (less is safer)."
     )
     NOISE_AT_FLOOR = (
-        "Training finished, but the noise variance sits on its lower bound: the outputs are fitted without error. "
-        "Check for a target that is a copy of an input, or use fewer epochs or a smaller data_weight."
+        "Training finished, but the noise variance sits on its lower bound: the outputs are fitted without error, "
+        "so that the noise tells nothing of new rows. "
+        "Check for a target that is a copy of an input, or use a smaller max_epochs or data_weight."
     )
     TARGET_NOT_REACHED = (
         "Training finished, but more units remain than asked for: the paper's rule did not reach its target. "
-        'Use pruning="exact".'
+        'Use pruning="exact", which does.'
     )
 
     def __str__(self) -> str:

@@ -6,23 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from .events import in_words
 from .training import Fitted
 
 Show = Callable[[int, Fitted, dict[str, Any]], None]
-
-
-def describe(record: dict[str, Any]) -> str:
-    """An epoch in a few words."""
-    parts = []
-    name, key = ("held-out", "held_out") if "held_out" in record else ("evidence", "log_evidence")
-    parts.append(f"{name} {record[key]:.3f}")
-    parts.append(f"noise {float(np.mean(record['noise_var'])):.2g}")
-    parts.append(f"units {sum(record['active_units'])}")
-    return "  ".join(parts)
 
 
 @contextmanager
@@ -35,7 +25,7 @@ def counting(
         yield None
         return
     if verbose > 1:
-        yield lambda done, record: console.print(f"{unit} {done}  {describe(record)}", highlight=False)
+        yield lambda done, record: console.print(f"{unit} {done}  {in_words(record)}", highlight=False)
         return
     columns = (
         TextColumn("[bold]training"),
@@ -46,7 +36,7 @@ def counting(
     )
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("", total=total, now="compiling")
-        yield lambda done, record: progress.update(task, completed=done, now=describe(record))
+        yield lambda done, record: progress.update(task, completed=done, now=in_words(record))
 
 
 @contextmanager

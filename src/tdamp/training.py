@@ -17,6 +17,7 @@ from .calibration import Calibration
 from .checks import Data, check_data, check_groups
 from .devices import check_alike, mesh_of
 from .epoch import em_iteration, prepare
+from .events import in_words, outline, tell
 from .feed import Feed
 from .mstep import NOISE_RANGE
 from .network import Network
@@ -142,8 +143,10 @@ class _Run:
             self._question(from_here=True)
 
     def train(self, callback: Callback | None, monitor: Monitor | None) -> Fitted:
-        outcome = Outcome.OK
-        first = len(self.history)
+        outcome, begun = Outcome.OK, time.perf_counter()
+        first, rows = len(self.history), len(self.data.x)
+        fields = {"epochs_before": first, "seed": self.seed, **outline(self.asked, self.settings, rows)}
+        tell("start", f"training starts: {self.asked.widths} on {rows} rows", **fields)
         best: _Best | None = None
         for epoch in range(first, first + self.settings.max_epochs):
             started, before = time.perf_counter(), self.state
@@ -159,16 +162,22 @@ class _Run:
                 self.history[-1]["held_out"] = score
                 if self._is_settled and (best is None or score > best.score or not isfinite(best.score)):
                     best = _Best(score, epoch, self.state, self.network, self.kept)
+            tell("epoch", f"epoch {epoch + 1}  {in_words(self.history[-1])}", **self.history[-1])
             if callback is not None and callback(epoch + 1, self._fitted(outcome), self.history[-1]) is True:
+                tell("stop", "a callback ends the training", epoch=epoch + 1, reason="callback")
                 break
             if best is not None and epoch - best.epoch >= self.settings.patience:
+                tell("stop", f"no better epoch since {best.epoch + 1}", epoch=epoch + 1, reason="patience")
                 break
         if outcome is Outcome.OK:
             outcome = self._verdict()
         if best is not None:
             self.state, self.network, self.kept = best.state, best.network, best.kept
         self._compact(active_units(self.state), bucket=1)
-        return self._fitted(outcome, None if best is None else best.epoch + 1)
+        fitted = self._fitted(outcome, None if best is None else best.epoch + 1)
+        found = {"outcome": outcome.name, "epochs": len(self.history), "epoch": fitted.epoch, "units": fitted.n_units}
+        tell("end", f"training ends: {outcome}", **found, seconds=time.perf_counter() - begun)
+        return fitted
 
     @property
     def _is_settled(self) -> bool:
@@ -217,6 +226,7 @@ class _Run:
         if self.smaller.holds(active):
             self.smaller.compiled.result()
             self._compact(active, self.bucket, self.smaller.widths)
+            tell("compaction", f"arrays of {self.network.widths}", epoch=epochs_done, widths=self.network.widths)
             self.feed = self._feed()
             self.smaller = None
         elif self._is_settled:  # too small, and no unit will go any more

@@ -18,6 +18,7 @@ import numpy as np
 from . import blocks
 from .calibration import Level, Predicted
 from .checks import Data
+from .events import part
 from .network import Network
 from .settings import Settings
 from .training import Callback, Fitted, fit
@@ -61,7 +62,8 @@ def looked_at(
                 show(epoch, fitted, record)
             return ended.is_set()
 
-        fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look)
+        with part(f"twin {k + 1}"):
+            fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look)
         return found
 
     with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:

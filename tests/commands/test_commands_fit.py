@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,20 @@ def test_a_category_stays_or_goes_as_one(regression: Example) -> None:
     """identity: of each column's inputs all remain or none."""
     for column in call("inspect", regression.model, "--json").json["columns"]:
         assert column["left"] in (0, column["inputs"]), column
+
+
+def test_log(regression: Example, tmp_path: Path) -> None:
+    """identity: a line for every epoch of the stored history, at the end of the file; a bad place is told at once."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"before": true}\n')
+    again = ["fit", regression.data, "--target", "price", "--keep", "0.5", "--quiet", *SMALL, "--out", tmp_path / "m"]
+    assert call(*again, "--log", log).code == 0
+    first, *records = [json.loads(line) for line in log.read_text().splitlines()]
+    epochs = [record["log_evidence"] for record in records if record["event"] == "epoch"]
+    assert first == {"before": True} and records[-1]["event"] == "end"
+    assert epochs == [row["log_evidence"] for row in tdamp.load(tmp_path / "m").fitted_.history]
+    said = call(*again, "--force", "--log", tmp_path / "none" / "log.jsonl")
+    assert said.code == 2 and "none/log.jsonl: No such file" in said.err
 
 
 def test_classes(classification: Example) -> None:

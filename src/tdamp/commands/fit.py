@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..logs import written_to
 from . import arguments, fit_words
 from .ends import FAILED, INTERRUPTED, USAGE, Stop
 from .places import about, check_model_out, fingerprint, read
@@ -51,6 +52,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--category", nargs="+", action="extend", default=[], metavar="COL", help="columns whose numbers are only names"
     )
     fit.add_argument("--seed", type=arguments.seed, default=0, help="of the start, the order and the test rows")
+    fit.add_argument("--log", type=Path, metavar="FILE", help="tell the training to the end of a file of JSON lines")
     arguments.add_outcome(fit)
     fit.set_defaults(command=run)
 
@@ -59,7 +61,8 @@ def run(chosen: argparse.Namespace) -> None:
     """Read, encode, split, train, score, save, tell."""
     check_model_out(chosen.out, chosen.force)
     try:
-        encoder, estimator, facts = _learned(chosen)
+        with written_to(chosen.log):
+            encoder, estimator, facts = _learned(chosen)
     except KeyboardInterrupt:
         there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
         raise Stop(f"interrupted; {there}.", INTERRUPTED) from None

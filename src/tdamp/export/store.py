@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import safetensors.numpy as safetensors_numpy
 
-from ..extras import need
 from ..files import PART, rename_whole, settle, write_whole
 
 DATA, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
@@ -176,12 +176,11 @@ def _pack(arrays: Arrays) -> bytes:
         if np.asarray(array).dtype.name not in DTYPES:
             raise ValueError(f"array {name!r}: cannot store {np.asarray(array).dtype}; use numbers or booleans")
     contiguous = {name: np.array(array, order="C") for name, array in arrays.items()}
-    return need("safetensors.numpy", "export").save(contiguous)
+    return safetensors_numpy.save(contiguous)
 
 
 def _unpack(data: bytes, folder: Path) -> Arrays:
-    safetensors = need("safetensors.numpy", "export")
     try:
-        return {name: np.array(array) for name, array in safetensors.load(data).items()}
+        return {name: np.array(array) for name, array in safetensors_numpy.load(data).items()}
     except Exception as error:  # whatever a foreign file makes the parser say
         raise ModelFileError(f"{folder / DATA}: not a safetensors file of numbers ({error})") from error

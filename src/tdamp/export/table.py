@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from ..extras import need
 from ..network import Network
 from .numpy import to_numpy
 from .onnx import to_onnx
@@ -99,8 +100,7 @@ def _predictors(before: Plain, after: Plain, folder: Path) -> tuple[str, list[Pr
 
 
 def _onnx(plain: Plain, path: Path) -> Predictor:
-    import onnxruntime
-
+    onnxruntime = need("onnxruntime", "export")
     to_onnx(plain, path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -13,6 +13,7 @@ from sklearn.utils import compute_sample_weight
 from ..blocks import lost_without_inputs
 from ..checks import check_groups
 from ..compilation import keep_compiled
+from ..events import tell
 from ..progress import counting
 from .client import Client
 from .endings import Record, ending_of
@@ -99,6 +100,7 @@ def federated_fit(
     with counting(estimator.verbose, "round", rounds) as show:
         for found in play(server, parties, ending, together=together):
             history.append(found)
+            tell("round", f"round {found['round']} of {rounds}", **found)
             if test is not None:
                 estimator.fitted_ = fitted_of(server, history)
                 found["score"] = float(estimator.score(*test))

@@ -11,23 +11,24 @@ Oracle: twin, the same federation in one process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flwr.app import Context
-from flwr.client import NumPyClient
-from flwr.client.mod import secaggplus_mod
-from flwr.clientapp import ClientApp
-from flwr.common import FitIns, ndarrays_to_parameters, parameters_to_ndarrays
-from flwr.server import LegacyContext, ServerConfig
-from flwr.server.strategy import Strategy
-from flwr.server.workflow import DefaultWorkflow, SecAggPlusWorkflow
-from flwr.serverapp import Grid, ServerApp
 
+from ..extras import need
 from . import private, secure
 from .client import Client
 from .exchange import broadcast_from, named
 from .server import Server
+
+if TYPE_CHECKING:
+    from flwr.app import Context
+    from flwr.clientapp import ClientApp
+    from flwr.serverapp import Grid, ServerApp
+
+common: Any = need("flwr.common", "federated")
+NumPyClient: Any = need("flwr.client", "federated").NumPyClient
+Strategy: Any = need("flwr.server.strategy", "federated").Strategy
 
 DIGIT_BITS, DIGITS = 22, 3
 """A number modulo 2^64 in digits of so many bits: a SecAgg+ sum is modulo 2^32, so it has room for MOST_CLIENTS."""
@@ -57,8 +58,9 @@ def client_app(
 
     With `privacy`, noise is enough if `honest` clients of a round add theirs (see `private.noisy_move`).
     """
-    mods: Any = [secaggplus_mod]
-    return ClientApp(lambda context: Party(client_of(context), privacy, honest).to_client(), mods=mods)
+    mods: Any = [need("flwr.client.mod", "federated").secaggplus_mod]
+    app: Any = need("flwr.clientapp", "federated").ClientApp
+    return app(lambda context: Party(client_of(context), privacy, honest).to_client(), mods=mods)
 
 
 def server_app(server: Server, n_clients: int, *, moves: bool = False, options: Any = None) -> ServerApp:
@@ -68,15 +70,17 @@ def server_app(server: Server, n_clients: int, *, moves: bool = False, options: 
     """
     if not 2 <= n_clients <= MOST_CLIENTS:
         raise ValueError(f"n_clients={n_clients}: expected 2 to {MOST_CLIENTS}, so that masks hide and totals fit")
-    app = ServerApp()
+    server_side: Any = need("flwr.server", "federated")
+    workflow: Any = need("flwr.server.workflow", "federated")
+    app = need("flwr.serverapp", "federated").ServerApp()
 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
         rounds = server.terms.rounds - server.rounds_done
-        legacy = LegacyContext(context, ServerConfig(rounds), Summed(server, n_clients, moves))
+        legacy = server_side.LegacyContext(context, server_side.ServerConfig(rounds), Summed(server, n_clients, moves))
         chosen = {"num_shares": 1.0, "reconstruction_threshold": 0.6} | (options or {})
         exact: dict[str, Any] = {"max_weight": 1.0, "clipping_range": HALF, "quantization_range": 2**DIGIT_BITS}
-        DefaultWorkflow(SecAggPlusWorkflow(**chosen, **exact))(grid, legacy)
+        workflow.DefaultWorkflow(workflow.SecAggPlusWorkflow(**chosen, **exact))(grid, legacy)
         if server.rounds_done < server.terms.rounds:
             raise RuntimeError(
                 f"{server.rounds_done} of {server.terms.rounds} rounds were summed: too few clients kept to the "
@@ -94,26 +98,26 @@ class Summed(Strategy):
 
     def initialize_parameters(self, client_manager: Any) -> Any:
         """None to send before the first round; Flower must not ask a client for any."""
-        return ndarrays_to_parameters([])
+        return common.ndarrays_to_parameters([])
 
     def configure_fit(self, server_round: int, parameters: Any, client_manager: Any) -> list[Any]:
         """The broadcast, to all clients."""
         client_manager.wait_for(self.n_clients)
         sent = named(self.server.broadcast(0))
         config: Any = {"names": ",".join(sent), "clients": self.n_clients}
-        fit = FitIns(ndarrays_to_parameters(list(sent.values())), config)
+        fit = common.FitIns(common.ndarrays_to_parameters(list(sent.values())), config)
         return [(proxy, fit) for proxy in client_manager.all().values()]
 
     def aggregate_fit(self, server_round: int, results: Sequence[Any], failures: Any) -> tuple[Any, dict[str, Any]]:
         """The round's end. All results hold the same: the mean of the digits of those clients that remained."""
-        means = parameters_to_ndarrays(results[0][1].parameters)
+        means = common.parameters_to_ndarrays(results[0][1].parameters)
         names = ["moves"] if self.moves else secure.names(self.server.terms)
         totals = secure.decoded(dict(zip(names, (total_of(mean, len(results)) for mean in means), strict=True)))
         if self.moves:
             private.absorb(self.server, totals["moves"], self.n_clients)
         else:
             secure.absorb(self.server, totals)
-        return ndarrays_to_parameters([]), {}
+        return common.ndarrays_to_parameters([]), {}
 
     def configure_evaluate(self, server_round: int, parameters: Any, client_manager: Any) -> list[Any]:
         """No one is asked."""

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..outcome import TrainingWarning
 from .client import Client, can_train_together, train_together
 from .endings import Ending, Open, Record
 from .exchange import Broadcast, Upload
@@ -30,7 +31,12 @@ def play(
             raise Diverged(f"round {server.rounds_done + 1}: every upload was refused. {next(iter(reasons.values()))}")
         found = ending.end(server, sent, good)
         for k, reason in reasons.items():
-            warnings.warn(f"round {server.rounds_done}: client {k}'s upload is refused: {reason}", stacklevel=2)
+            warnings.warn(
+                f"round {server.rounds_done}: client {k}'s upload is refused: {reason} The others' uploads are used. "
+                "Check that client's rows and that it runs this version of tdamp, or leave it out.",
+                TrainingWarning,
+                stacklevel=2,
+            )
         yield found | {"seconds": time.perf_counter() - started}
 
 

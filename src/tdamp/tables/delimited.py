@@ -71,7 +71,8 @@ def decode(data: bytes, path: Path) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         warnings.warn(
-            f"{path} is not UTF-8 (line {line}); read as latin-1. If letters look wrong, save the file as UTF-8.",
+            f"{path} is not UTF-8 (line {line}). It is read as latin-1, so letters beyond ASCII may be other ones. "
+            "Check the names and texts, and save the file as UTF-8 if they look wrong.",
             TableWarning,
             stacklevel=4,
         )
