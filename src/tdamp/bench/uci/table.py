@@ -35,6 +35,8 @@ parts of these same tables. The trials used the training rows of the first split
 splits; an earlier version was also looked at on the first five test splits. tdamp predicts Student's t, peers a
 Gaussian.
 """
+LOAD = "No comparison of speed: the runs were made at different times, beside others on the same machine."
+"""Under the seconds, which come last."""
 NOT_RUN = "-"
 ROW_LIMIT = "A dash: not run. The Gaussian process takes part up to {limit} training rows.\n"
 BOSTON = """\
@@ -112,7 +114,7 @@ def markdown(found: Summary, verdicts: Sequence[dict[str, Any]], quick: bool) ->
     for title, columns, rows in tables(found):
         lines += [f"## {title}", "", _line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
         lines += [*map(_line, rows), ""]
-    lines += ["## Verdicts", ""]
+    lines += [LOAD, "", "## Verdicts", ""]
     for one in verdicts:
         word = "kept" if one["met"] else "missed"
         lines.append(f"- {word}: {one['claim']}: {one['value']:.4g} ({one['sense']} {one['limit']:.4g})")
