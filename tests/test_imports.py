@@ -11,8 +11,10 @@ import tdamp
 
 ROOT = Path(tdamp.__file__).parent
 GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
+GROUND |= {"records"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
 ALGORITHM |= {"settings", "state", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
+ALGORITHM |= {"checkpoint", "problem", "snapshot"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, export, metrics, report, tables
     from .beliefs import Message, Moments
+    from .checkpoint import CheckpointError, CheckpointWarning
     from .estimators import Distribution, TDAMPClassifier, TDAMPRegressor
     from .export.store import ModelFileError
     from .network import Network
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from .training import Fitted, fit
 
 _HOME = {
+    "CheckpointError": "checkpoint",
+    "CheckpointWarning": "checkpoint",
     "Distribution": "estimators",
     "Fitted": "training",
     "Message": "beliefs",
@@ -45,6 +48,8 @@ _HOME = {
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWarning",
     "Distribution",
     "Fitted",
     "Message",

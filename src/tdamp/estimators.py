@@ -94,13 +94,14 @@ class TDAMPRegressor(RegressorMixin, Learner):
         warm_start: bool = False,
         verbose: int = 0,
         callbacks: Any = None,
+        checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            verbose=verbose, callbacks=callbacks,
+            verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.noise = noise
 
@@ -230,13 +231,14 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         warm_start: bool = False,
         verbose: int = 0,
         callbacks: Any = None,
+        checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            verbose=verbose, callbacks=callbacks,
+            verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.class_weight = class_weight
 
