@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import subprocess
 import warnings
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 
 from faulty_disk import Crash, FaultyDisk, Way, no_room
 from stopped import same
-from tdamp import CheckpointError, CheckpointWarning, Network, Settings, TDAMPRegressor, checkpoint, fit
+from tdamp import CheckpointError, CheckpointWarning, Network, Settings, TDAMPRegressor, checkpoint, fit, load
 from tdamp.checkpoint import Checkpoint, Stage
 
 RNG = np.random.default_rng(0)
@@ -177,3 +180,63 @@ def test_a_record_that_json_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.warns(CheckpointWarning, match="not JSON serializable") as said:
         found = fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
     assert len(said) == 1 and len(found.history) == 6
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, of 512 kB; only root may have one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no file system may be mounted here")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def fill(disk: Path) -> None:
+    """To the last byte."""
+    with contextlib.suppress(OSError), (disk / "filling").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(512))
+
+
+@pytest.mark.soak
+def test_a_real_disk(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: a training without checkpoints, on a disk that is full for two epochs, and read-only for two more.
+
+    Then a model is saved on the full disk: the old one is still there, byte for byte.
+    """
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+    whole = fit(NETWORK, X, Y, replace(SETTINGS, max_epochs=9))
+    place, newest = small_disk / "c", {}
+
+    def callback(epoch: int, *_: Any) -> None:
+        newest[epoch] = max((path.name for path in place.glob("training-*.checkpoint")), default="none")
+        if epoch == 3:
+            fill(small_disk)
+        if epoch == 5:
+            (small_disk / "filling").unlink()
+        if epoch in (6, 8):
+            way = "ro" if epoch == 6 else "rw"
+            subprocess.run(["mount", "-o", f"remount,{way}", small_disk], check=True)
+
+    with pytest.warns(CheckpointWarning, match="No space left on device") as said:
+        same(fit(NETWORK, X, Y, replace(SETTINGS, max_epochs=9), callback=callback, checkpoint=place), whole)
+    assert len(said) == 1
+    assert [newest[epoch][9:15] for epoch in range(2, 10)] == [f"{n:06d}" for n in (1, 2, 2, 2, 5, 5, 5, 8)]
+    same(fit(NETWORK, X, Y, replace(SETTINGS, max_epochs=9), checkpoint=place), whole)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with pytest.raises(CheckpointError, match="Read-only file system"):
+        fit(NETWORK, X, Y, SETTINGS, checkpoint=small_disk / "other")
+    subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
+    model = TDAMPRegressor((8,), max_epochs=2, batch_size=32, random_state=0).fit(X, Y[:, 0])
+    model.save(small_disk / "m")
+    before = {path.name: path.read_bytes() for path in (small_disk / "m").iterdir()}
+    fill(small_disk)
+    for problem in ("full", "read-only"):
+        with pytest.raises(OSError, match="No space left" if problem == "full" else "Read-only"):
+            model.partial_fit(X, Y[:, 0]).save(small_disk / "m")
+        assert {path.name: path.read_bytes() for path in (small_disk / "m").iterdir()} == before
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    load(small_disk / "m")

@@ -69,12 +69,22 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(trained) >= 4 and len(trained) == 6 and any("twin" in name for name in there) and not place.exists()
 
 
-KINDS: dict[str, tuple[int, list[str]]] = {
-    "twins": (900, ["--target", "price", "--drop", "band", "--hidden", "16", "--epochs", "150"]),
-    "pruned": (1500, ["--target", "band", "--drop", "price", "--hidden", "48,48", "--keep", "0.3", "--epochs", "60"]),
+KINDS: dict[str, tuple[int, int, str]] = {
+    "twins": (900, 6 * 150, "--target price --drop band --hidden 16 --epochs 150"),
+    "pruned": (1500, 60, "--target band --drop price --hidden 48,48 --keep 0.3 --epochs 60"),
 }
+"""Rows, epochs of all trainings of a fit, and options."""
 KILLS = 10
 """Of each kind."""
+
+
+def epochs_of(place: Path) -> dict[str, int]:
+    """How far each training has come, as its files say."""
+    found: dict[str, int] = {}
+    for path in sorted(place.glob("*.checkpoint")):
+        stage, epochs = path.stem.split("-")
+        found[stage] = int(epochs)
+    return found
 
 
 @pytest.mark.soak
@@ -82,38 +92,46 @@ KILLS = 10
 def test_killed_at_random_moments(kind: str, tmp_path: Path) -> None:
     """twin: the model of a command that nobody killed, bit for bit, whenever a command comes to its end.
 
-    The first one compiles everything anew, so that kills fall into that, too.
+    Three kills in four fall at random epochs, the others at random seconds from the process's start: into imports, the
+    table and the compiler, whose cache is empty at first.
     """
-    rows, options = KINDS[kind]
+    rows, total, options = KINDS[kind]
     rng = np.random.default_rng(len(kind))
-    arguments = ["fit", csv(tmp_path, "h.csv", houses(rows)), *options]
+    arguments = ["fit", csv(tmp_path, "h.csv", houses(rows)), *options.split()]
     place, cache = tmp_path / "c", {"TDAMP_CACHE": str(tmp_path / "cache")}
     whole = begun(tmp_path, *arguments, "--out", "whole", TDAMP_CACHE=str(tmp_path / "other cache"))
     assert whole.wait() == 0, whole.communicate()
     kills, ends, parts, stages = 0, 0, 0, Counter[str]()
-    seconds = 20.0  # until a run without kills has shown how long it takes
-    while kills < KILLS or not ends:
-        started = time.monotonic()
-        process = begun(tmp_path, *arguments, "--out", "m", "--checkpoint", place, **cache)
+    while True:
+        before = sum(epochs_of(place).values())
+        # a kill may fall between the saved model and the process's end: then it is replaced
+        process = begun(tmp_path, *arguments, "--out", "m", "--force", "--checkpoint", place, **cache)
         if kills < KILLS:
-            delay = rng.uniform(0, seconds)
-            while process.poll() is None and time.monotonic() < started + delay:
+            goal = before + rng.integers(1, total // 3) if kills % 4 else np.inf
+            late = time.monotonic() + (rng.uniform(0, 10) if goal == np.inf else np.inf)
+            while process.poll() is None and time.monotonic() < late and sum(epochs_of(place).values()) < goal:
                 time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.02))
         else:
             process.wait()
         if process.poll() is None:
             process.kill()
             process.communicate()
             kills += 1
-            names = [path.name for path in place.iterdir()] if place.is_dir() else []
-            parts += any(name.endswith(".part") for name in names)
-            reached = {name.split("-")[0].rstrip("0123456789") for name in names} or {"nothing"}
-            stages[max(reached, key=["nothing", "start", "twin", "training"].index)] += 1
+            reached = list(epochs_of(place)) or ["nothing"]
+            stages[max((name.rstrip("0123456789") for name in reached), key=ORDER.index)] += 1
+            parts += bool(list(place.glob("*.part")))
             continue
         assert process.returncode == 0, process.communicate()
         assert content(tmp_path / "m") == content(tmp_path / "whole")
         assert not place.exists()
         shutil.rmtree(tmp_path / "m")
-        seconds, ends = time.monotonic() - started + 5, ends + 1
+        ends += 1
+        if kills == KILLS:
+            break
     print(f"{kind}: {kills} kills, reached {dict(stages)}, {parts} within a write; {ends} ends, all the same model")
     assert stages["training"] and (kind == "pruned" or stages["twin"])
+
+
+ORDER = ["nothing", "start", "twin", "training"]
+"""Of a fit's stages."""
