@@ -35,7 +35,7 @@ def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
         next(epochs)
         return iterate(self, epoch)
 
-    for starts in range(1, 1000):
+    for starts in range(1, 200):
         done = count(1)
 
         def stopping(self: Any, number: int, arrays: Any, words: Any, done: Any = done) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import records
-from .files import PART
+from .files import PART, settle
 from .problem import Problem, differences
 from .records import Arrays, Damaged
 
@@ -62,6 +62,7 @@ class Checkpoint:
         self.folder, self.problem, self.warned = Path(folder), problem, False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            settle(self.folder.parent)
             before = self._found_problem()
             if before is not None and any_seed:
                 self.problem = {**problem, "seed": before["seed"]}
@@ -116,7 +117,8 @@ class Checkpoint:
 
     def files_of(self, stage: str) -> list[str]:
         """The newest first."""
-        return sorted((name for name, its in self._files().items() if its == stage), reverse=True)
+        names = (name for name, its in self._files().items() if its == stage)
+        return sorted(names, key=lambda name: (len(name), name), reverse=True)  # after a million epochs they are longer
 
     def _files(self) -> dict[str, str]:
         """Every file of ours, and its stage."""
