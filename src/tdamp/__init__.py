@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import datasets, export, metrics, report, tables
     from .beliefs import Message, Moments
     from .callbacks import ScalarLogger, TrainingCallback
+    from .checkpoint import CheckpointError, CheckpointWarning
     from .estimators import Distribution, TDAMPClassifier, TDAMPRegressor
     from .export.store import ModelFileError
     from .logs import JsonLines
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .training import Fitted, fit
 
 _HOME = {
+    "CheckpointError": "checkpoint",
+    "CheckpointWarning": "checkpoint",
     "Distribution": "estimators",
     "Fitted": "training",
     "JsonLines": "logs",
@@ -50,6 +53,8 @@ _HOME = {
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWarning",
     "Distribution",
     "Fitted",
     "JsonLines",

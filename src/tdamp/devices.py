@@ -19,9 +19,9 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from .records import digest
+
 AXIS = "rows"
-PIECE = 2**24
-"""Numbers that are looked at together: a memory map is not read as a whole."""
 
 
 def mesh_of(devices: Any, batch_size: int) -> Mesh | None:
@@ -84,17 +84,9 @@ def check_alike(mesh: Mesh | None, what: str, *things: Any) -> None:
     """Raise ValueError in all processes if `things` (arrays, and what `repr` tells whole) are not the same in all."""
     if mesh is None or jax.process_count() == 1:
         return
-    digest = hashlib.sha256()
-    for leaf in jax.tree.leaves(things, is_leaf=lambda thing: thing is None):
-        if isinstance(leaf, np.ndarray | jax.Array):
-            digest.update(repr((leaf.shape, leaf.dtype)).encode())
-            rows = np.asarray(leaf).reshape(len(leaf) if leaf.ndim else 1, -1)
-            step = max(1, PIECE // max(1, rows.shape[1]))
-            for start in range(0, len(rows), step):
-                digest.update(np.ascontiguousarray(rows[start : start + step]).tobytes())
-        else:
-            digest.update(repr(leaf).encode())
-    found = multihost_utils.process_allgather(np.frombuffer(digest.digest(), np.uint8))
+    leaves = jax.tree.leaves(things, is_leaf=lambda thing: thing is None)
+    told = [digest(np.asarray(leaf)) if isinstance(leaf, np.ndarray | jax.Array) else repr(leaf) for leaf in leaves]
+    found = multihost_utils.process_allgather(np.frombuffer(hashlib.sha256(repr(told).encode()).digest(), np.uint8))
     others = [process for process, one in enumerate(found) if (one != found[0]).any()]
     if others:
         raise ValueError(

@@ -95,13 +95,14 @@ class TDAMPRegressor(RegressorMixin, Learner):
         devices: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
+        checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            devices=devices, verbose=verbose, callbacks=callbacks,
+            devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.noise = noise
 
@@ -232,13 +233,14 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         devices: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
+        checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
             pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
             max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
             patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            devices=devices, verbose=verbose, callbacks=callbacks,
+            devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.class_weight = class_weight
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .calibration import Calibration
+from .checkpoint import Checkpoint
 from .checks import Data
 from .devices import mesh_of
 from .events import part
@@ -54,16 +55,19 @@ def fit_table(
     callback: Callback | None = None,
     show: Callback | None = None,
     devices: Any = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Fitted:
     """Train on rows in the engine's units, `fraction` of which may be held out (None: none), and calibrate.
 
     Where there are several trainings `callback` is called in the last one, whose posterior it is, and `show` before.
+    Each is a stage of the `checkpoint`.
     """
     mesh_of(devices, settings.batch_size)  # what cannot be is told before anything is trained
     rest: dict[str, Any] = {"seed": seed, "groups": groups, "start": start, "callback": callback, "devices": devices}
+    rest["checkpoint"] = None if checkpoint is None else checkpoint.stage("training")
     if fraction is not None and start is None and learns_from_all(network, settings, len(data.x)):
         by = judged_by_twins if len(data.x) <= TWINS_ROWS else judged_by_held_out
-        judged = by(network, data, settings, fraction, seed, show, devices)
+        judged = by(network, data, settings, fraction, seed, show, devices, checkpoint)
         if judged is not None:
             settings = replace(settings, max_epochs=judged.epochs())
             fitted = fit(network, data.x, data.y, settings, sample_weight=data.weight, **rest)
@@ -85,30 +89,44 @@ def learns_from_all(network: Network, settings: Settings, n_rows: int) -> bool:
 
 
 def judged_by_twins(
-    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None, devices: Any
+    network: Network,
+    data: Data,
+    settings: Settings,
+    fraction: float,
+    seed: int,
+    show: Callback | None,
+    devices: Any = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Judgement | None:
     """By all rows; None if too few of them differ, or a twin goes wrong before it was looked at."""
     del fraction, devices  # folds have a size of their own, and twins, which are small, run beside each other
     held, fold = HeldOut(data, data), folds_of(data, seed)
     if len(np.unique(fold)) < FOLDS:
         return None
-    found = looked_at(network, data, settings, fold, seed, show)
+    found = looked_at(network, data, settings, fold, seed, show, checkpoint)
     scores = {epoch: held.judge(*look) for epoch, look in zip(looks(settings.max_epochs), found, strict=False)}
     return Judgement(held, scores) if scores else None
 
 
 def judged_by_held_out(
-    network: Network, data: Data, settings: Settings, fraction: float, seed: int, show: Callback | None, devices: Any
+    network: Network,
+    data: Data,
+    settings: Settings,
+    fraction: float,
+    seed: int,
+    show: Callback | None,
+    devices: Any = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Judgement | None:
     """By a training on the other rows; None if all are needed."""
     split = hold_out(data, fraction, seed)
     if split is None:
         return None
     (x, y, weight), held = split
+    rest: dict[str, Any] = {"callback": show, "monitor": held.score, "devices": devices}
+    rest["checkpoint"] = None if checkpoint is None else checkpoint.stage("judge", held)
     with part("judge"):
-        fitted = fit(
-            network, x, y, settings, seed=seed, sample_weight=weight, callback=show, monitor=held.score, devices=devices
-        )
+        fitted = fit(network, x, y, settings, seed=seed, sample_weight=weight, **rest)
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return Judgement(held, scores) if scores else None
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 from . import blocks, calibration
 from .calibration import LEAST_DOF, Calibration, Level, Predicted
 from .checks import Data
+from .looks import Looks
 from .needed import some_rows
 from .training import Fitted
 
@@ -43,6 +44,18 @@ class HeldOut:
         each = calibration.best_log_scores(self.data.y, found, self.data.weight)
         self.looks.append(Look(found, each, level))
         return float(np.average(each, weights=self.data.weight))
+
+    def packed(self) -> dict[str, np.ndarray]:
+        """The looks, for a checkpoint; their scores follow from them."""
+        return Looks((look.found, look.level) for look in self.looks).packed()
+
+    def unpack(self, arrays: dict[str, np.ndarray]) -> None:
+        """Look again as a checkpoint says."""
+        looks = Looks()
+        looks.unpack(arrays)
+        self.looks.clear()
+        for look in looks:
+            self.judge(*look)
 
     def latest_good(self) -> int:
         """The place of the last look that the rows cannot tell from the best one: within a standard error of the mean

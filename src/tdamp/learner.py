@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from . import blocks
 from .auto import choose, choose_shallow, pruning
 from .callbacks import Callbacks
+from .checkpoint import Checkpoint
 from .checks import Data
 from .compilation import keep_compiled
 from .events import outline
@@ -23,6 +24,7 @@ from .findings import Findings
 from .fitting import fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
+from .problem import problem_of
 from .progress import watching
 from .rows import counted_rows, identity_scales, scales_of, sorted_rows
 from .settings import Settings
@@ -60,6 +62,10 @@ class Learner(Findings, BaseEstimator):
     callbacks : functions of (epoch, fitted, record), called after every epoch of the training whose posterior is kept;
         one that gives back True ends it. Objects may also have `on_start(info)` and `on_end(fitted)`
         (`tdamp.TrainingCallback`; `tdamp.ScalarLogger` for TensorBoard and MLflow).
+    checkpoint_dir : a folder where `fit` keeps what it has come to. After a crash the same fit goes on from there, to
+        the same bits; one that had ended is there at once. Callbacks are not called again for epochs that are done. It
+        belongs to one fit: with other data or parameters choose another folder, or delete it. A `random_state` of None
+        is drawn once and kept there. `partial_fit` keeps nothing: save the model instead.
 
     Attributes
     ----------
@@ -103,6 +109,7 @@ class Learner(Findings, BaseEstimator):
         devices: Any = None,
         verbose: int = 0,
         callbacks: Sequence[Callable[..., Any]] | None = None,
+        checkpoint_dir: Any = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -125,6 +132,7 @@ class Learner(Findings, BaseEstimator):
         self.devices = devices
         self.verbose = verbose
         self.callbacks = callbacks
+        self.checkpoint_dir = checkpoint_dir
 
     # what the two tasks do differently
 
@@ -151,7 +159,8 @@ class Learner(Findings, BaseEstimator):
         if again and self.fitted_.network.widths[-1] != network.widths[-1]:
             raise ValueError("warm_start: the number of outputs differs from the last fit; set warm_start=False")
         fraction = self.validation_fraction if hold_out else None
-        self._train(network, Data(self._scaled(X), y, weight), settings, fraction, self.fitted_ if again else None)
+        start = self.fitted_ if again else None
+        self._train(network, Data(self._scaled(X), y, weight), settings, fraction, start, self.checkpoint_dir)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         first = not hasattr(self, "fitted_")
@@ -175,10 +184,23 @@ class Learner(Findings, BaseEstimator):
         self._train(network, Data(self._scaled(X), y, weight), settings, None, None if first else self.fitted_)
 
     def _train(
-        self, network: Network, data: Data, settings: Settings, fraction: float | None, start: Fitted | None
+        self,
+        network: Network,
+        data: Data,
+        settings: Settings,
+        fraction: float | None,
+        start: Fitted | None,
+        folder: Any = None,
     ) -> None:
         keep_compiled()
         ids = self._group_ids(network.widths[0])
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = None
+        if folder is not None:
+            more = {"validation_fraction": fraction, "devices": self.devices}
+            problem = problem_of(network, data, settings, seed, ids, start, **more)
+            checkpoint = Checkpoint(folder, problem, any_seed=self.random_state is None)
+            seed = checkpoint.problem["seed"]
         verbose = self.verbose if self.devices is None or jax.process_index() == 0 else 0
         with watching(verbose, settings.max_epochs, len(start.history) if start else 0) as show:
             calls = Callbacks([*([show] if show else []), *(self.callbacks or ())])
@@ -188,12 +210,13 @@ class Learner(Findings, BaseEstimator):
                 data,
                 settings,
                 fraction=fraction,
-                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                seed=seed,
                 groups=ids,
                 start=start,
                 callback=calls,
                 show=show,
                 devices=self.devices,
+                checkpoint=checkpoint,
             )
             calls.on_end(fitted)
         self.fitted_ = fitted

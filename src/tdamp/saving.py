@@ -21,7 +21,7 @@ from .state import State, init, is_finite, path_name
 from .training import Fitted, active_units
 
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
-NOT_STORED = ("callbacks",)
+NOT_STORED = ("callbacks", "checkpoint_dir")
 SCALES = ("x_mean_", "x_scale_", "lost_log_likelihood_", "y_mean_", "y_scale_")
 
 Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
@@ -30,7 +30,7 @@ Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
 def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
     """Write a fitted estimator into `folder`: whole, or not at all. `extra` is kept in the config, as JSON.
 
-    Callbacks are not stored, and a random_state that is not a number becomes None.
+    Callbacks and checkpoint_dir are not stored, and a random_state that is not a number becomes None.
     """
     fitted = estimator._need_fitted()
     arrays = {path_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(fitted.state)}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from math import exp, isfinite
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jax.sharding import Mesh
 
 from . import compact, prune
 from .algorithm import Info, knobs_of, plan_of
 from .calibration import Calibration
+from .checkpoint import Checkpoint, Stage
 from .checks import Data, check_data, check_groups
 from .devices import check_alike, mesh_of
 from .epoch import em_iteration, prepare
@@ -22,8 +26,10 @@ from .feed import Feed
 from .mstep import NOISE_RANGE
 from .network import Network
 from .outcome import Outcome
+from .problem import problem_of
 from .programs import in_background
 from .settings import Settings, check_network
+from .snapshot import arrays_of, state_of
 from .state import State, evidence, init, is_finite, prior_logit, question, remove
 
 SEGMENTS = 8
@@ -76,6 +82,7 @@ def fit(
     monitor: Monitor | None = None,
     start: Fitted | None = None,
     devices: Any = None,
+    checkpoint: str | Path | Stage | None = None,
 ) -> Fitted:
     """Train a network by Algorithm 1.
 
@@ -85,6 +92,9 @@ def fit(
     `settings.patience` epochs brought nothing better (while units are being removed no epoch counts). `start` goes on
     from a training of the same network, its epochs counted on: its posterior is the prior. `devices` ("all", or how
     many) split every minibatch among several devices, with the same result but for rounding; None: one device.
+    `checkpoint` is a folder where the training keeps what it has come to: the same call goes on from there, to the same
+    bits, and gives the result at once when it had ended. Callback and monitor are not called again for epochs that are
+    done. CheckpointError says why a folder cannot be used.
     Bad data raise ValueError; a training that goes wrong says so in `outcome` and still returns a finite posterior.
     """
     settings = settings or Settings()
@@ -100,7 +110,13 @@ def fit(
     check_alike(
         mesh, "Data or settings", network, settings, seed, ids, start and (start.state, len(start.history)), *data
     )
-    return _Run(network, data, settings, ids, seed, start, mesh).train(callback, monitor)
+    stage = checkpoint
+    if stage is not None and mesh is not None and jax.process_count() > 1:
+        raise ValueError("checkpoint: a training of several processes keeps none; train on the devices of one process")
+    if stage is not None and not isinstance(stage, Stage):
+        problem = problem_of(network, data, settings, seed, ids, start, devices=devices)
+        stage = Checkpoint(stage, problem).stage("training")
+    return _Run(network, data, settings, ids, seed, start, mesh, stage).train(callback, monitor)
 
 
 class _Best(NamedTuple):
@@ -125,6 +141,7 @@ class _Run:
         seed: int,
         start: Fitted | None,
         mesh: Mesh | None,
+        stage: Stage | None,
     ) -> None:
         self.asked, self.data, self.settings, self.ids, self.seed, self.mesh = network, data, settings, ids, seed, mesh
         self.share = 0.0  # of the way to the goal that has been gone
@@ -137,18 +154,26 @@ class _Run:
             self.kept = list(start.kept)
         self.bucket = 1 if settings.prior == "burst" else compact.BUCKET  # a chain would feel units put at its end
         self.smaller: compact.Smaller | None = None
+        self.best: _Best | None = None
+        self.ended: tuple[Outcome, int] | None = None  # with the epoch whose posterior it is
+        self.first = len(self.history)
         self._compact(active_units(self.state), self.bucket)
+        self.stage = stage
+        resumed = stage is not None and self._take_up(stage)
+        if self.ended is not None:
+            return
         self.feed = self._feed()
-        if start is None and settings.prior != "gaussian" and settings.pruning == "paper":
+        if not resumed and start is None and settings.prior != "gaussian" and settings.pruning == "paper":
             self._question(from_here=True)
 
     def train(self, callback: Callback | None, monitor: Monitor | None) -> Fitted:
+        if self.ended is not None:
+            return self._fitted(*self.ended)
         outcome, begun = Outcome.OK, time.perf_counter()
-        first, rows = len(self.history), len(self.data.x)
-        fields = {"epochs_before": first, "seed": self.seed, **outline(self.asked, self.settings, rows)}
+        first, done, rows = self.first, len(self.history), len(self.data.x)
+        fields = {"epochs_before": done, "seed": self.seed, **outline(self.asked, self.settings, rows)}
         tell("start", f"training starts: {self.asked.widths} on {rows} rows", **fields)
-        best: _Best | None = None
-        for epoch in range(first, first + self.settings.max_epochs):
+        for epoch in range(done, first + self.settings.max_epochs):
             started, before = time.perf_counter(), self.state
             info = self._em_iteration(epoch)
             check_alike(self.mesh, f"After epoch {epoch + 1} the posteriors", self.state)
@@ -160,24 +185,69 @@ class _Run:
             if monitor is not None:
                 score = float(monitor(self._fitted(outcome)))
                 self.history[-1]["held_out"] = score
+                best = self.best
                 if self._is_settled and (best is None or score > best.score or not isfinite(best.score)):
-                    best = _Best(score, epoch, self.state, self.network, self.kept)
+                    self.best = _Best(score, epoch, self.state, self.network, self.kept)
             tell("epoch", f"epoch {epoch + 1}  {in_words(self.history[-1])}", **self.history[-1])
             if callback is not None and callback(epoch + 1, self._fitted(outcome), self.history[-1]) is True:
                 tell("stop", "a callback ends the training", epoch=epoch + 1, reason="callback")
                 break
-            if best is not None and epoch - best.epoch >= self.settings.patience:
-                tell("stop", f"no better epoch since {best.epoch + 1}", epoch=epoch + 1, reason="patience")
+            if self.best is not None and epoch - self.best.epoch >= self.settings.patience:
+                tell("stop", f"no better epoch since {self.best.epoch + 1}", epoch=epoch + 1, reason="patience")
                 break
+            if self.stage is not None and self.stage.is_due:
+                self._keep(self.stage)
         if outcome is Outcome.OK:
             outcome = self._verdict()
+        best, self.best, self.smaller = self.best, None, None
         if best is not None:
             self.state, self.network, self.kept = best.state, best.network, best.kept
         self._compact(active_units(self.state), bucket=1)
-        fitted = self._fitted(outcome, None if best is None else best.epoch + 1)
+        self.ended = outcome, len(self.history) if best is None else best.epoch + 1
+        if self.stage is not None:
+            self._keep(self.stage)
+        fitted = self._fitted(*self.ended)
         found = {"outcome": outcome.name, "epochs": len(self.history), "epoch": fitted.epoch, "units": fitted.n_units}
         tell("end", f"training ends: {outcome}", **found, seconds=time.perf_counter() - begun)
         return fitted
+
+    def _keep(self, stage: Stage) -> None:
+        """All that changes while training runs, into the checkpoint."""
+        arrays, best, smaller = arrays_of("now", self.state, self.kept), self.best, self.smaller
+        if best is not None:
+            arrays |= arrays_of("best", best.state, best.kept)
+        words = {
+            "widths": self.network.widths,
+            "history": self.history,
+            "share": self.share,
+            "smaller": None if smaller is None else [smaller.widths, smaller.due],
+            "best": None if best is None else [best.score, best.epoch, best.network.widths],
+            "ended": None if self.ended is None else [self.ended[0].name, self.ended[1]],
+        }
+        stage.save(len(self.history), arrays, words)
+
+    def _take_up(self, stage: Stage) -> bool:
+        """Go on from the checkpoint, if there is one."""
+        found = stage.load()
+        if found is None:
+            return False
+        arrays, words = found
+        like = self.state
+        self.state, self.kept = state_of("now", arrays, like)
+        self.network = replace(self.network, widths=tuple(words["widths"]))
+        self.history, self.share = words["history"], words["share"]
+        if words["smaller"] is not None:
+            compiled: Future[None] = Future()
+            compiled.set_result(None)  # they are compiled when they are first used
+            widths, due = words["smaller"]
+            self.smaller = compact.Smaller(tuple(widths), due, compiled)
+        if words["best"] is not None:
+            score, epoch, widths = words["best"]
+            state, kept = state_of("best", arrays, like)
+            self.best = _Best(score, epoch, state, replace(self.network, widths=tuple(widths)), kept)
+        if words["ended"] is not None:
+            self.ended = Outcome[words["ended"][0]], words["ended"][1]
+        return True
 
     @property
     def _is_settled(self) -> bool:

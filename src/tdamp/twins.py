@@ -9,7 +9,7 @@ Oracle: `training.fit` of each by itself.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -17,8 +17,10 @@ import numpy as np
 
 from . import blocks
 from .calibration import Level, Predicted
+from .checkpoint import Checkpoint
 from .checks import Data
 from .events import part
+from .looks import Looks
 from .network import Network
 from .settings import Settings
 from .training import Callback, Fitted, fit
@@ -40,7 +42,13 @@ def folds_of(data: Data, seed: int) -> np.ndarray:
 
 
 def looked_at(
-    network: Network, data: Data, settings: Settings, fold: np.ndarray, seed: int, show: Callback | None = None
+    network: Network,
+    data: Data,
+    settings: Settings,
+    fold: np.ndarray,
+    seed: int,
+    show: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[tuple[Predicted, Level]]:
     """After every epoch of `looks`: each row as the twin predicts it that was not trained on it, and the twins' level.
 
@@ -50,20 +58,22 @@ def looked_at(
     at = looks(settings.max_epochs)
     ended = Event()  # by the user, or by the fault of a twin: then none goes on
 
-    def twin(k: int) -> list[tuple[Predicted, Level]]:
-        found = []
+    def twin(k: int) -> Looks:
+        found = Looks()
+        stage = None if checkpoint is None else checkpoint.stage(f"twin{k}", found)
         unseen, weight = fold == k, data.weight * (fold != k)
 
-        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
+        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
             if epoch in at:
                 all_rows = blocks.predicted(fitted, data.x)
                 found.append((all_rows.of(unseen), all_rows.level(weight)))
             if show is not None and k == 0:
                 show(epoch, fitted, record)
-            return ended.is_set()
+            if ended.is_set():  # this twin has not come to its end: no checkpoint may say so
+                raise CancelledError
 
         with part(f"twin {k + 1}"):
-            fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look)
+            fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look, checkpoint=stage)
         return found
 
     with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:

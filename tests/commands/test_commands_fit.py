@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from command_examples import SMALL, Example, call, csv, files, houses
 from sklearn.metrics import r2_score
 
 import tdamp
+from tdamp import checkpoint
 from tdamp.commands.split import drawn_rows
 from tdamp.estimators import TDAMPRegressor
 from tdamp.tables import Encoder, read_table
@@ -114,6 +116,42 @@ def test_interrupted(regression: Example, monkeypatch: pytest.MonkeyPatch) -> No
     said = call("fit", regression.data, "--target", "price", "--out", regression.model, "--force", *SMALL)
     assert said.code == 130 and "as it was" in said.err and "Traceback" not in said.err
     assert files(regression.model) == before
+
+
+def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: the model without checkpoints, bit for bit, after Ctrl-C in the second epoch; the checkpoint goes."""
+    place = tmp_path / "c"
+    again = ["fit", regression.data, "--target", "price", "--keep", "0.5", *SMALL, "--json", "--checkpoint", place]
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+    save = checkpoint.Stage.save
+
+    def stopping(*given: Any) -> None:
+        save(*given)
+        if given[1] == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint.Stage, "save", stopping)
+        said = call(*again, "--out", tmp_path / "m")
+    assert said.code == 130 and f"the same command goes on from the checkpoint in {place}" in said.err
+    assert sorted(path.name[:9] for path in place.iterdir()) == ["start-000", "training-", "training-"]
+    said = call(*again, "--seed", "1", "--out", tmp_path / "m")
+    assert said.code == 2 and "another training (seed differs; x differs" in said.err and "Traceback" not in said.err
+    said = call(*again, "--out", tmp_path / "m")
+    assert said.code == 0 and not place.exists()
+    assert (tmp_path / "m/model.safetensors").read_bytes() == (regression.model / "model.safetensors").read_bytes()
+
+
+def test_where_a_checkpoint_cannot_be(regression: Example, tmp_path: Path) -> None:
+    """enumeration: in the model's folder, in a file's place and where nothing can be written: told at once."""
+    out, file = tmp_path / "m", tmp_path / "file"
+    file.write_text("mine")
+    places = {out: "choose a folder outside", out / "c": "choose a folder outside", file: "file is in the way"}
+    for place, words in {**places, Path("/proc/nowhere"): "cannot be written"}.items():
+        said = call("fit", regression.data, "--target", "price", "--out", out, "--checkpoint", place, *SMALL)
+        assert said.code == 2 and words in said.err and said.err.count("\n") == 1 and said.out == ""
+    assert not out.exists() and file.read_text() == "mine"
 
 
 def test_impossible_settings(regression: Example, tmp_path: Path) -> None:

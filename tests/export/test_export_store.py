@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import tdamp
+from faulty_disk import FaultyDisk, Way, no_room
 from tdamp import files
 from tdamp.export import store
 from tdamp.export.store import ModelFileError, load, save
@@ -153,6 +155,39 @@ def test_a_full_disk_leaves_no_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(OSError, match="No space"):
         files.write_whole(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("way", ["once", "from then on"])
+def test_a_full_disk_at_any_step(tmp_path: Path, way: Way) -> None:
+    """enumeration: every open, write (half of it done), fsync and rename of a save fails in its turn, with an error.
+
+    The old or the new model loads, and saving again works and leaves nothing behind.
+    """
+    seen: list[int] = []
+    for stop in range(1, 100):
+        folder = tmp_path / str(stop)
+        save(folder, OLD, {"n": 1}, CARD)
+        with pytest.MonkeyPatch.context() as patch:
+            disk = FaultyDisk(patch, stop, way, errno.ENOSPC)
+            with contextlib.suppress(OSError):
+                save(folder, NEW, {"n": 2}, "# New\n")
+        found, config = load(folder)
+        assert same(found, {1: OLD, 2: NEW}[config["n"]])
+        seen.append(config["n"])
+        save(folder, OLD, {"n": 3}, CARD)
+        assert same(load(folder)[0], OLD) and len(list(folder.iterdir())) == 3
+        if disk.calls < stop:
+            break
+    assert len(seen) > 15 and seen == sorted(seen) and set(seen) == {1, 2}
+
+
+def test_the_kernel_refuses(tmp_path: Path) -> None:
+    """enumeration: files of every length are refused by the kernel itself; the model that was there is still there."""
+    save(tmp_path, OLD, {"n": 1}, CARD)
+    for size in (0, 1, 100, 200):
+        with no_room(size), pytest.raises(OSError, match="File too large"):
+            save(tmp_path, NEW, {"n": 2}, CARD)
+        assert same(load(tmp_path)[0], OLD) and len(list(tmp_path.iterdir())) == 3
 
 
 def test_damaged_bytes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..logs import written_to
 from . import arguments, fit_words
 from .ends import FAILED, INTERRUPTED, USAGE, Stop
-from .places import about, check_model_out, fingerprint, read
+from .places import about, check_checkpoint, check_model_out, clear_checkpoint, fingerprint, read
 from .speech import plain, show, tell
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     fit.add_argument("--seed", type=arguments.seed, default=0, help="of the start, the order and the test rows")
     fit.add_argument("--log", type=Path, metavar="FILE", help="tell the training to the end of a file of JSON lines")
+    fit.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
+        help="keep what training has come to: after a crash the same command goes on from there; removed in the end",
+    )
     arguments.add_outcome(fit)
     fit.set_defaults(command=run)
 
@@ -60,13 +66,18 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Read, encode, split, train, score, save, tell."""
     check_model_out(chosen.out, chosen.force)
+    check_checkpoint(chosen.checkpoint, chosen.out)
     try:
         with written_to(chosen.log):
             encoder, estimator, facts = _learned(chosen)
     except KeyboardInterrupt:
         there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
+        if chosen.checkpoint:
+            there += f"; the same command goes on from the checkpoint in {chosen.checkpoint}"
         raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
     save_model(chosen, estimator, encoder, facts)
+    if chosen.checkpoint:  # the model is there now
+        clear_checkpoint(chosen.checkpoint)
     result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
     if chosen.json:
         show({**result, "notes": encoder.notes, "size": fit_words.sizes(estimator)})
@@ -115,6 +126,7 @@ def test_rows_of(chosen: argparse.Namespace, encoder: Encoder, y: np.ndarray) ->
 def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> tuple[Estimator, float]:
     import pandas as pd
 
+    from ..checkpoint import CheckpointError
     from ..estimators import TDAMPClassifier, TDAMPRegressor
 
     kind: Any = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
@@ -129,11 +141,14 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
         groups=encoder.groups.tolist(),
         random_state=chosen.seed,
         verbose=0 if chosen.quiet else 1,
+        checkpoint_dir=chosen.checkpoint,
         **{name: value for name, value in given.items() if value is not None},
     )
     started = time.perf_counter()
     try:
         estimator.fit(pd.DataFrame(x, columns=list(encoder.feature_names)), y)
+    except CheckpointError as error:
+        raise Stop(str(error)) from error
     except ValueError as error:  # what the settings or the numbers make impossible
         raise Stop(f"{chosen.data}: {error}", FAILED) from error
     return estimator, time.perf_counter() - started

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .ends import FAILED, USAGE, Stop
+from .speech import tell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +118,27 @@ def check_model_out(folder: Path, force: bool) -> None:
     if not force and (folder / store.CONFIG).exists():
         raise Stop(f"{folder} holds a model already: add --force to replace it, or choose another folder.")
     check_writable(folder)
+
+
+def check_checkpoint(folder: Path | None, out: Path) -> None:
+    """Stop if a checkpoint could not be kept there, or would be in the model's way."""
+    if folder is None:
+        return
+    if out.resolve() in (folder.resolve(), *folder.resolve().parents):
+        raise Stop(f"--checkpoint {folder} lies in the model's folder {out}: choose a folder outside it.")
+    if folder.exists() and not folder.is_dir():
+        raise Stop(f"--checkpoint {folder}: a file is in the way; choose another folder.")
+    check_writable(folder)
+
+
+def clear_checkpoint(folder: Path) -> None:
+    """Remove what nobody needs any more; that it cannot be removed takes nothing from the model."""
+    from ..checkpoint import clear
+
+    try:
+        clear(folder)
+    except OSError as error:
+        tell(f"{folder}: the checkpoint could not be removed ({error.strerror}): delete it.")
 
 
 def check_writable(path: Path) -> None:

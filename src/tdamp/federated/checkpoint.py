@@ -27,12 +27,12 @@ CARD = (
 )
 SCALES = ("x_mean_", "x_scale_", "y_mean_", "y_scale_")
 PARTS = ("weight", "bias")
+NOT_ASKED = ("callbacks", "verbose", "checkpoint_dir", "devices")
 
 
 def wish_of(estimator: Any, classes: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What was asked for, as JSON has it: a checkpoint is good for the same wish only."""
-    ours = ("callbacks", "verbose", "devices")  # these change nothing, or are not for federations
-    params = {name: value for name, value in estimator.get_params().items() if name not in ours}
+    params = {name: value for name, value in estimator.get_params().items() if name not in NOT_ASKED}
     asked = {"estimator": type(estimator).__name__, **params, "classes": classes, **options}
     return json.loads(json.dumps(asked, default=_plain))
 

@@ -1,0 +1,27 @@
+"""Predictions made after some epochs of a training, as a checkpoint keeps them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .calibration import Level, Predicted
+
+
+class Looks(list[tuple[Predicted, Level]]):
+    """Of the same rows each time, with the level of the rows trained on."""
+
+    def packed(self) -> dict[str, np.ndarray]:
+        """As arrays, look by look."""
+        if not self:
+            return {}
+        found, levels = zip(*self, strict=True)
+        parts = zip(Predicted._fields, zip(*found, strict=True), strict=True)
+        level_parts = zip(Level._fields, zip(*levels, strict=True), strict=True)
+        arrays = {name: np.stack(values) for name, values in parts}
+        return arrays | {f"level.{name}": np.stack(values) for name, values in level_parts}
+
+    def unpack(self, arrays: dict[str, np.ndarray]) -> None:
+        """The looks that these arrays were made of, in place of those that are here."""
+        found = zip(*(arrays.get(name, ()) for name in Predicted._fields), strict=True)
+        levels = zip(*(arrays.get(f"level.{name}", ()) for name in Level._fields), strict=True)
+        self[:] = [(Predicted(*a), Level(*b)) for a, b in zip(found, levels, strict=True)]
