@@ -152,7 +152,7 @@ def test_training_outlives_a_full_disk(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     whole = fit(NETWORK, X, Y, SETTINGS)
-    with contextlib.ExitStack() as full, pytest.warns(CheckpointWarning, match="File too large.*make room") as said:
+    with contextlib.ExitStack() as full, pytest.warns(CheckpointWarning, match="File too large.*has room") as said:
 
         def callback(epoch: int, *_: Any) -> None:
             if epoch == 3:

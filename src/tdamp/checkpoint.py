@@ -106,8 +106,12 @@ class Checkpoint:
         try:
             arrays, words = records.read(self.folder / name)
         except Damaged as error:
-            text = f"{self.folder}: {error}: damaged, and removed. The one before it is used, or training begins anew"
-            warnings.warn(text, CheckpointWarning, stacklevel=2)
+            warnings.warn(
+                f"{self.folder}: {error}: damaged, and removed. The one before it is used, or training begins anew. "
+                "Check the disk: a crash alone damages no checkpoint.",
+                CheckpointWarning,
+                stacklevel=2,
+            )
             with contextlib.suppress(OSError):
                 os.unlink(self.folder / name)
             return None
@@ -129,11 +133,12 @@ class Checkpoint:
         """Say once that nothing could be written: training is worth more than its checkpoint."""
         if not self.warned:
             self.warned = True
-            text = (
+            warnings.warn(
                 f"{self.folder}: a checkpoint could not be written ({error}). Training goes on, and the last good one "
-                "is still there; make room or make the folder writable, and the next one will be written"
+                "is still there. Check that the disk has room and the folder can be written to: then the next one is.",
+                CheckpointWarning,
+                stacklevel=2,
             )
-            warnings.warn(text, CheckpointWarning, stacklevel=2)
 
 
 class Stage:
