@@ -12,7 +12,7 @@ import tdamp
 ROOT = Path(tdamp.__file__).parent
 GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
-ALGORITHM |= {"settings", "state", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
+ALGORITHM |= {"settings", "state", "stored", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")
 
 

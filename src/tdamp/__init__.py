@@ -17,16 +17,20 @@ if TYPE_CHECKING:
     from .predict import class_probs, log_class_probs, mean_network, output_moments, predictive
     from .saving import load, save
     from .settings import Settings
+    from .sources import Batches, MemMap, Parquet
     from .training import Fitted, fit
 
 _HOME = {
+    "Batches": "sources",
     "Distribution": "estimators",
     "Fitted": "training",
+    "MemMap": "sources",
     "Message": "beliefs",
     "ModelFileError": "export.store",
     "Moments": "beliefs",
     "Network": "network",
     "Outcome": "outcome",
+    "Parquet": "sources",
     "Settings": "settings",
     "SparsityPath": "path",
     "TDAMPClassifier": "estimators",
@@ -45,13 +49,16 @@ _HOME = {
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
 __all__ = [
+    "Batches",
     "Distribution",
     "Fitted",
+    "MemMap",
     "Message",
     "ModelFileError",
     "Moments",
     "Network",
     "Outcome",
+    "Parquet",
     "Settings",
     "SparsityPath",
     "TDAMPClassifier",

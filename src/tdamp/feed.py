@@ -10,6 +10,7 @@ from jax import Array
 from jax.dtypes import canonicalize_dtype
 
 from .checks import Data
+from .stored import Stored
 
 ROW_BUCKET = 64
 SMALL = 4096
@@ -24,7 +25,7 @@ class Feed:
     """Rows of some columns, `centre` (theirs) taken off. What fits one chunk is put on the device once and stays."""
 
     def __init__(
-        self, data: Data, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None, alike: bool = False
+        self, data: Data | Stored, columns: np.ndarray, centre: np.ndarray, chunk_rows: int | None, alike: bool = False
     ) -> None:
         """`alike` pads large numbers of rows too."""
         self.data, self.columns, self.centre, self.alike = data, columns, centre, alike
