@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import blocks
-from .auto import choose, choose_shallow, pruning
+from .auto import HUGE_ROWS, choose, choose_shallow, pruning
 from .checks import Data
 from .compilation import keep_compiled
 from .findings import Findings
@@ -239,7 +239,8 @@ class Learner(Findings, BaseEstimator):
         wish = None if _is_auto(self.early_stopping) else bool(self.early_stopping)
         chosen = choose(network.task, n_rows, network.widths[0], network.n_layers, hold_out=wish)
         shallow = network.task == "regression" and network.n_layers <= 2
-        if shallow and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
+        few = n_rows < HUGE_ROWS
+        if shallow and few and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
             chosen = choose_shallow(chosen, n_rows)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
         values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
@@ -264,7 +265,7 @@ class Learner(Findings, BaseEstimator):
         rest.pop("memory", None)
         if keep is not None:
             rest |= pruning(n_rows, values["data_weight"])
-        if chosen.memory is not None and _is_auto(self.data_weight):
+        if chosen.memory is not None and _is_auto(self.data_weight) and keep is None:
             rest["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
