@@ -22,7 +22,7 @@ from .fitting import AGAIN_ROWS, fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .progress import Show, reading, watching
-from .rows import counted_rows, identity_scales, scales_of, sorted_rows
+from .rows import ScaledRows, counted_rows, identity_scales, scales_of, sorted_rows
 from .settings import Settings, check_network
 from .sources.source import Source
 from .sources.spill import Known, Scale, Streamed, read, spilling, store
@@ -308,11 +308,12 @@ class Learner(Findings, BaseEstimator):
         self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return ((X - self.x_mean_) / self.x_scale_).astype(np.float32)
+        return ScaledRows(X, self.x_mean_, self.x_scale_)[:]
 
-    def _new_rows(self, X: Any) -> np.ndarray:
+    def _new_rows(self, X: Any) -> ScaledRows:
         check_is_fitted(self, "fitted_")
-        return self._scaled(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return ScaledRows(X, self.x_mean_, self.x_scale_)
 
 
 def _move(show: Show, epochs: float) -> None:

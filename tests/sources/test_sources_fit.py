@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -260,3 +261,20 @@ def test_progress(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model(verbose=1).fit(Batches(in_batches(*problem())))
     shown = capsys.readouterr().err
     assert shown.count("600 rows") == 2 and "2/2" in shown
+
+
+def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:
+    """twin: the same predictions as of the rows cut in two; the arrays made on the way are smaller than the map."""
+    x, y = problem(100)
+    fitted = model(max_epochs=1, early_stopping=False).fit(x, y)
+    mapped = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (200_000, INPUTS))
+    mapped[:] = np.resize(x, mapped.shape)
+    halves = [fitted.predict(mapped[:100_000]), fitted.predict(mapped[100_000:])]
+    tracemalloc.start()
+    scaled = fitted._new_rows(mapped)
+    whole = tdamp.blocks.point(fitted.fitted_, scaled)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < mapped.nbytes < 8 * mapped.size
+    assert whole.shape == (200_000, 1)
+    np.testing.assert_array_equal(fitted.predict(mapped), np.concatenate(halves))
