@@ -56,7 +56,7 @@ def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class ScaledRows:
-    """Rows in the engine's units, scaled when they are asked for, a slice at a time: a memory map is not copied whole."""
+    """Rows scaled to the engine's units when they are asked for, by slices: a memory map is not copied whole."""
 
     def __init__(self, values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> None:
         self.values, self.mean, self.scale = values, mean, scale

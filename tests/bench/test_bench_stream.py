@@ -21,10 +21,10 @@ def test_rows_of_the_file(tmp_path):
     x = frame.drop(columns="y").to_numpy()
     np.testing.assert_allclose(x.mean(0), 0, atol=4 / np.sqrt(len(x)))
     np.testing.assert_allclose(x.std(0), 1, atol=4 / np.sqrt(2 * len(x)))
-    for x, y in ((x, frame["y"].to_numpy()), rows.test_rows(60_000, 4)):
-        error = y - rows.function(x.astype(np.float64))
-        assert error.std() == pytest.approx(rows.NOISE, rel=4 / np.sqrt(2 * len(x)))
-        assert abs(error.mean()) < 4 * rows.NOISE / np.sqrt(len(x)) and rows.function(x).std() > 2 * rows.NOISE
+    for some, y in ((x, frame["y"].to_numpy()), rows.test_rows(60_000, 4)):
+        error = y - rows.function(some)
+        assert error.std() == pytest.approx(rows.NOISE, rel=4 / np.sqrt(2 * len(y)))
+        assert abs(error.mean()) < 4 * rows.NOISE / np.sqrt(len(y)) and rows.function(some).std() > 2 * rows.NOISE
 
 
 def test_quick_run(tmp_path, monkeypatch):
