@@ -30,17 +30,17 @@ def test_rows_of_the_file(tmp_path):
 def test_quick_run(tmp_path, monkeypatch):
     """identity: legal JSON with a fit for each size and one in memory, a plot, and no Parquet file left."""
     monkeypatch.setattr(probe, "ask", lambda **asked: probe.measure(**asked))  # the processes are tried by hand
-    monkeypatch.setattr(run, "QUICK", run.Plan(rows=(300, 400), inputs=2, hidden=(4,), epochs=1, test=20))
+    monkeypatch.setattr(run, "QUICK", run.Plan(rows=(15, 18), inputs=2, hidden=(4,), epochs=1, test=20))
     out, console = tmp_path / "stream.json", Console(file=io.StringIO(), width=160)
     folder = tmp_path / "files"
     folder.mkdir()
     report = run.run(quick=True, out=out, folder=folder, console=console)
     json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    assert [(fit["how"], fit["rows"]) for fit in report["fits"]] == [("memory", 300), ("stream", 300), ("stream", 400)]
+    assert [(fit["how"], fit["rows"]) for fit in report["fits"]] == [("memory", 15), ("stream", 15), ("stream", 18)]
     for fit in report["fits"]:
         assert fit["data_bytes"] == fit["rows"] * 12 and fit["peak_bytes"] >= fit["before_bytes"] > 0 < fit["rmse"]
     assert list(folder.iterdir()) == [] and out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
-    assert "400 rows, source" in console.file.getvalue()
+    assert "18 rows, source" in console.file.getvalue()
 
 
 @pytest.mark.parametrize("peak, rmse, met", [(1.05, 0.31, [True, True, True]), (1.2, 0.4, [False, False, False])])
