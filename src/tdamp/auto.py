@@ -97,9 +97,10 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
     warm_up: with a prior other than "gaussian" units are in question from a third of the epochs on. Earlier (2 to 10
         epochs) cost 0.3 nats a row on some tables; later loses what such a prior gives to noisy ones.
     From HUGE_ROWS rows on there are 25 epochs for 250,000 rows, falling to 3 for two million and more; each datum
-        counts once (data_weight), and memory grows from MEMORY_ROWS rows to an epoch. After four epochs of 300,000 rows
-        (relu network of 50 inputs, noise 0.3) the mean's error is then 0.03 with two hidden layers of 64, against 0.14
-        with the weights and memory of fewer rows, which are made for more epochs.
+        counts once (data_weight), and memory grows from MEMORY_ROWS rows to an epoch. After four epochs of 300,000
+        simulated rows, two hidden layers of 64, beside the weights and memory of fewer rows, which are made for more
+        epochs: RMSE against a relu network of 50 inputs 0.03 beside 0.14 (noise 0.3), against a sine and a product
+        0.05 beside 0.12, log score of five classes -0.38 beside -0.41. Nothing was tried on measured tables.
     patience: 15 epochs; 10 stop some tables of 200 rows at a pause of their curves (0.1 nats a row at worst).
     hold_out: from 20 rows on. On ten tables of 20 to 80 rows stopping by held-out rows beat, on average, every fixed
         schedule tried.
