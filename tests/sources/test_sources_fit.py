@@ -10,6 +10,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import tdamp
@@ -242,6 +243,15 @@ def test_bad_files(tmp_path: Path) -> None:
         model().fit(Parquet(tmp_path / "gap.parquet", target="y", columns=["a"]))
 
 
+def test_parquet_lets_go_of_what_it_has_read(tmp_path: Path) -> None:
+    """rate: of 30 row groups less than 5 are held at a time (pyarrow 26, asked for all at once, held more than half)."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(600_000, 4)), columns=list("abcy"))
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=20_000)
+    before = pa.total_allocated_bytes()
+    ours = [pa.total_allocated_bytes() for _ in Parquet(tmp_path / "a.parquet", target="y").pieces()]
+    assert max(ours) - before < 5 * 20_000 * 4 * 8
+
+
 def test_what_is_wrong_with_the_parameters_is_told_before_reading() -> None:
     """identity: no batch is taken from the iterator."""
     batches = in_batches(*problem())
@@ -273,8 +283,8 @@ def test_progress(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:
-    """twin: the same moments as of the rows cut in two. Scaled at once the rows take three times the map's room; what
-    is made on the way here, the answers included, hardly more than it."""
+    """twin: the same moments as of the rows cut in two. Scaled at once the rows take three times the map's room; here
+    the answers (8 bytes a row, once in blocks and once joined) and some blocks are all that is made."""
     x, y = problem(100)
     fitted = model(max_epochs=1, early_stopping=False).fit(x, y)
     mapped = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (100_000, INPUTS))
@@ -290,5 +300,5 @@ def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:
         found = work()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[0] > 3 * mapped.nbytes and peaks[1] < 1.5 * mapped.nbytes
+    assert peaks[0] > 3 * mapped.nbytes and peaks[1] < 2 * 8 * len(mapped) + 2**20
     np.testing.assert_array_equal(found, np.concatenate(halves))

@@ -21,7 +21,7 @@ class Parquet(Source):
     """A Parquet file, several of them, or a folder of them, with the columns to predict named by `target`.
 
     `weight` names a column of sample weights, and `columns` the inputs: by default all others. Inputs must be numbers,
-    without missing cells; a classifier's target may be anything.
+    without missing cells; a classifier's target may be anything. Memory grows with the largest row group of the files.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Parquet(Source):
         wanted = [*self.columns, *self.targets, *([] if self.weight is None else [self.weight])]
         for path in self.paths:
             start = 0
-            for batch in _open(path).iter_batches(max(1, PIECE // len(wanted)), columns=wanted):
+            for batch in _batches(_open(path), max(1, PIECE // len(wanted)), wanted):
                 table: dict[str, Any] = {name: batch.column(name) for name in wanted}
                 x = np.column_stack([table[name].to_numpy(zero_copy_only=False) for name in self.columns])
                 y = [np.asarray(table[name].to_pandas()) for name in self.targets]
@@ -81,6 +81,12 @@ def _open(path: Path) -> Any:
         return parquet.ParquetFile(path, buffer_size=BUFFER)
     except arrow.ArrowException as error:
         raise ValueError(f"{path}: not a Parquet file that can be read: {error}") from error
+
+
+def _batches(file: Any, rows: int, columns: list[str]) -> Iterator[Any]:
+    """One row group after another: gone through at once, pyarrow keeps hold of the groups that are done."""
+    for group in range(file.num_row_groups):
+        yield from file.iter_batches(rows, row_groups=[group], columns=columns)
 
 
 def _schema(path: Path) -> Any:

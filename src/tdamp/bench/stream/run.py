@@ -30,7 +30,7 @@ class Plan:
     rows: tuple[int, ...] = (500_000, 1_000_000, 2_000_000, 5_000_000)
     inputs: int = 50
     hidden: tuple[int, ...] = (64, 64)
-    epochs: int | str = 3
+    epochs: int | str = 2
     test: int = 20_000
 
 
