@@ -244,7 +244,7 @@ def test_bad_files(tmp_path: Path) -> None:
 
 
 def test_parquet_lets_go_of_what_it_has_read(tmp_path: Path) -> None:
-    """rate: of 30 row groups less than 5 are held at a time (pyarrow 26, asked for all at once, held more than half)."""
+    """rate: of 30 row groups less than 5 are held at a time; asked for all at once, pyarrow 26 held more than half."""
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(600_000, 4)), columns=list("abcy"))
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=20_000)
     before = pa.total_allocated_bytes()
