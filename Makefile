@@ -62,6 +62,7 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench uci
 	$(BIN)/tdamp bench classes
 	$(BIN)/tdamp bench simulated
+	$(BIN)/tdamp bench stream
 
 # An environment without even pip: what is in it, the package has asked for.
 ENVIRONMENT = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \

@@ -34,6 +34,7 @@ def test_work_is_bounded() -> None:
         return choice.max_epochs * -(-n_rows // choice.batch_size)
 
     assert choose("regression", 60_000, 784, 2).max_epochs == 25
+    assert [choose("regression", n, 50, 2).max_epochs for n in (250_000, 500_000, 10**6, 5 * 10**6)] == [25, 12, 6, 3]
     assert 300 <= steps(400) <= 2000
     assert all(steps(n) <= 25 * n / 128 + 2500 for n in SIZES), "beyond small tables, 25 epochs of 128 rows at a time"
 

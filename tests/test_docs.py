@@ -55,7 +55,7 @@ def test_docs_have_examples() -> None:
         "index.md",
         "quickstart.md",
         "concepts.md",
-        *(f"howto/{n}.md" for n in ("prune", "stream", "export", "save")),
+        *(f"howto/{n}.md" for n in ("prune", "stream", "large", "export", "save")),
     }
     assert teach <= {str(page.relative_to(DOCS)) for page in PAGES[2:] if blocks(page)}
 

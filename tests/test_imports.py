@@ -13,7 +13,7 @@ ROOT = Path(tdamp.__file__).parent
 GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
 GROUND |= {"devices", "events", "records"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
-ALGORITHM |= {"settings", "state", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
+ALGORITHM |= {"settings", "state", "stored", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
 ALGORITHM |= {"checkpoint", "problem", "snapshot"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")
 

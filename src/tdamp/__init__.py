@@ -20,19 +20,23 @@ if TYPE_CHECKING:
     from .predict import class_probs, log_class_probs, mean_network, output_moments, predictive
     from .saving import load, save
     from .settings import Settings
+    from .sources import Batches, MemMap, Parquet
     from .training import Fitted, fit
 
 _HOME = {
+    "Batches": "sources",
     "CheckpointError": "checkpoint",
     "CheckpointWarning": "checkpoint",
     "Distribution": "estimators",
     "Fitted": "training",
     "JsonLines": "logs",
+    "MemMap": "sources",
     "Message": "beliefs",
     "ModelFileError": "export.store",
     "Moments": "beliefs",
     "Network": "network",
     "Outcome": "outcome",
+    "Parquet": "sources",
     "ScalarLogger": "callbacks",
     "Settings": "settings",
     "SparsityPath": "path",
@@ -53,16 +57,19 @@ _HOME = {
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
 __all__ = [
+    "Batches",
     "CheckpointError",
     "CheckpointWarning",
     "Distribution",
     "Fitted",
     "JsonLines",
+    "MemMap",
     "Message",
     "ModelFileError",
     "Moments",
     "Network",
     "Outcome",
+    "Parquet",
     "ScalarLogger",
     "Settings",
     "SparsityPath",

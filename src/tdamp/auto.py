@@ -29,6 +29,12 @@ class Choice(NamedTuple):
     learn_base_var: bool = False
 
 
+HUGE_ROWS = 250_000
+"""Rows from which on an epoch is long, and memory is counted in rows."""
+LEAST_EPOCHS = 3
+MEMORY_ROWS = 15_000
+"""That a network remembers at first, when there are HUGE_ROWS or more."""
+
 MANY_STEPS = 3000
 """Rows from which on a regression has minibatches enough in an epoch."""
 
@@ -90,6 +96,11 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
     init_noise, noise_every: 0.5 (0.15 was no better) and every minibatch.
     warm_up: with a prior other than "gaussian" units are in question from a third of the epochs on. Earlier (2 to 10
         epochs) cost 0.3 nats a row on some tables; later loses what such a prior gives to noisy ones.
+    From HUGE_ROWS rows on there are 25 epochs for 250,000 rows, falling to 3 for two million and more; each datum
+        counts once (data_weight), and memory grows from MEMORY_ROWS rows to an epoch. After four epochs of 300,000
+        simulated rows, two hidden layers of 64, beside the weights and memory of fewer rows, which are made for more
+        epochs: RMSE against a relu network of 50 inputs 0.03 beside 0.14 (noise 0.3), against a sine and a product
+        0.05 beside 0.12, log score of five classes -0.38 beside -0.41. Nothing was tried on measured tables.
     patience: 15 epochs; 10 stop some tables of 200 rows at a pause of their curves (0.1 nats a row at worst).
     hold_out: from 20 rows on. On ten tables of 20 to 80 rows stopping by held-out rows beat, on average, every fixed
         schedule tried.
@@ -105,18 +116,23 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
     growth = max(max_epochs // 2, 20)
     first = min(max(1000 / n, 1.0), 3.0)
     last = 20.0 if hold_out or n < FEW_ROWS else 10.0
+    weights = tuple(first + (last - first) * step / (growth - 1) for step in range(growth))
+    epochs = max_epochs if hold_out else growth
+    if n >= HUGE_ROWS:
+        weights, epochs = (1.0,), max(round(max_epochs * HUGE_ROWS / n), LEAST_EPOCHS)
     return Choice(
         batch_size=_power_of_two(n / 20, 8, 128),
         sweeps=1,
         damping=0.5,
-        data_weight=tuple(first + (last - first) * step / (growth - 1) for step in range(growth)),
-        max_epochs=max_epochs if hold_out else growth,
+        data_weight=weights,
+        max_epochs=epochs,
         trust=1.0 if n < 1000 else 4.0,
         init_noise=0.5,
         noise_every="minibatch",
-        warm_up=max_epochs // 3,
+        warm_up=(epochs if n >= HUGE_ROWS else max_epochs) // 3,
         patience=15,
         hold_out=hold_out,
+        memory=(MEMORY_ROWS / n, 1.0) if n >= HUGE_ROWS else None,
     )
 
 

@@ -16,6 +16,7 @@ from .needed import lost_log_likelihood, some_rows
 from .network import Network
 from .predict import NODES, log_class_probs, mean_network, output_moments
 from .programs import Program
+from .rows import ScaledRows
 from .training import Fitted, active_units
 
 MOST_NUMBERS = 2**24
@@ -31,12 +32,12 @@ _log_probs = Program(_class_probs, like=lambda *_: 0)
 _point = Program(mean_network, like=lambda *_: 0)
 
 
-def moments(fitted: Fitted, x: np.ndarray) -> Any:
+def moments(fitted: Fitted, x: np.ndarray | ScaledRows) -> Any:
     """`Moments` of the outputs under the posterior; `x` has every column of the network that was asked for."""
     return Moments(*_in_blocks(_moments, fitted, x, SMALL))
 
 
-def log_probs(fitted: Fitted, x: np.ndarray) -> np.ndarray:
+def log_probs(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
     """Log class probabilities, (rows, classes)."""
     most = MOST_NUMBERS // (NODES * fitted.network.widths[-1] ** 2)
     return _in_blocks(_log_probs, fitted, x, most, fitted.state.noise_var)
@@ -47,23 +48,22 @@ def point(fitted: Fitted, x: np.ndarray) -> np.ndarray:
     return _in_blocks(_point, fitted, x, SMALL)
 
 
-def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray, most: int, *more: Any) -> Any:
+def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray | ScaledRows, most: int, *more: Any) -> Any:
     """`program` of all rows, at most about `most` at a time; the units are padded as they are in training."""
     state, network, columns = fitted.state, fitted.network, fitted.kept[0]
     if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
         columns = columns[index[0]]
-    x = x[:, columns].astype(state.layers[0].centre.dtype)
     size = max(ROW_BUCKET, min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1)))
     found = []
     for start in range(0, len(x), size):
-        block = x[start : start + size]
-        full = np.concatenate([block, np.zeros((size - len(block), x.shape[1]), x.dtype)])
+        block = x[start : start + size][:, columns].astype(state.layers[0].centre.dtype)
+        full = np.concatenate([block, np.zeros((size - len(block), len(columns)), block.dtype)])
         found.append(program(network, state.layers, full, *more))
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
 
 
-def predicted(fitted: Fitted, x: np.ndarray) -> Predicted:
+def predicted(fitted: Fitted, x: np.ndarray | ScaledRows) -> Predicted:
     """A regression's prediction, in the engine's units, as wide as its calibration makes it."""
     raw = predicted_of(fitted.network, moments(fitted, x), np.asarray(fitted.state.noise_var))
     return raw.stretched(fitted.calibration)

@@ -17,6 +17,11 @@ class Data(NamedTuple):
     y: np.ndarray  # (rows, outputs) floating, or (rows,) int32 labels
     weight: np.ndarray  # (rows,)
 
+    @property
+    def n_rows(self) -> int:
+        """Of the table."""
+        return len(self.x)
+
 
 def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
     """A finite two-dimensional floating array with the network's number of columns."""

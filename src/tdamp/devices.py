@@ -85,7 +85,8 @@ def check_alike(mesh: Mesh | None, what: str, *things: Any) -> None:
     if mesh is None or jax.process_count() == 1:
         return
     leaves = jax.tree.leaves(things, is_leaf=lambda thing: thing is None)
-    told = [digest(np.asarray(leaf)) if isinstance(leaf, np.ndarray | jax.Array) else repr(leaf) for leaf in leaves]
+    leaves = [np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
+    told = [digest(leaf) if hasattr(leaf, "dtype") else repr(leaf) for leaf in leaves]
     found = multihost_utils.process_allgather(np.frombuffer(hashlib.sha256(repr(told).encode()).digest(), np.uint8))
     others = [process for process, one in enumerate(found) if (one != found[0]).any()]
     if others:

@@ -33,15 +33,17 @@ def em_iteration(
     anchors: tuple[Anchor, ...] | None = None,
     parts: int = 1,
     between: Between | None = None,
+    tick: Callable[[float], None] | None = None,
 ) -> tuple[State, NoiseStats, Info]:
     """`algorithm.em_iteration` over the feed, with the epoch's statistics.
 
     The epoch is cut into `parts` (into minibatches, if they are fewer), and `between(state, share)` may change the
-    state after each, `share` of the epoch being over. The feed's devices, if several, share every
-    minibatch; the state that comes and goes is on this process's own one.
+    state after each, `share` of the epoch being over. `tick(share)` is called after every chunk. A chunk is read while
+    the one before is worked on, and none before that is done: two are in memory. The feed's devices, if several, share
+    every minibatch; the state that comes and goes is on this process's own one.
     """
     knobs, groups, anchors = on_each(feed.mesh, (_typed(knobs, feed), group_of, anchors))
-    found = []
+    found, before = [], None
     for i, (x, y, weight, n_here) in enumerate(feed.chunks(rng)):
         order, present = shuffle(rng, len(x), n_here, plan.batch_size)
         count = min(parts, len(order))
@@ -51,6 +53,10 @@ def em_iteration(
             found.append(sums)
             if between is not None:
                 state = between(state, (i + (j + 1) / count) / feed.n_chunks)
+        jax.block_until_ready(before)
+        before = sums
+        if tick is not None:
+            tick((i + 1) / feed.n_chunks)
     stats, info = jax.tree.map(lambda *terms: sum(terms), *jax.device_get(found))
     state, noise_clips = _m_step(plan, group_of, state, stats)
     return state, stats, info._replace(noise_clips=info.noise_clips + np.asarray(noise_clips))

@@ -15,6 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from . import blocks, student
 from .learner import Learner
 from .rows import identity_scales, scales_of
+from .sources.source import Source
+from .sources.spill import Known, Scale
 
 
 class Distribution(NamedTuple):
@@ -106,8 +108,8 @@ class TDAMPRegressor(RegressorMixin, Learner):
         )  # fmt: skip
         self.noise = noise
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
-        """Train on rows of X with targets y, (rows,) or (rows, outputs)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPRegressor:
+        """Train on rows of X with targets y, (rows,) or (rows, outputs); or on a source (`tdamp.sources`) alone."""
         self._fit(X, y, sample_weight)
         return self
 
@@ -175,6 +177,13 @@ class TDAMPRegressor(RegressorMixin, Learner):
         elif y.shape[1] != len(self.y_mean_):
             raise ValueError(f"y has {y.shape[1]} outputs: the first fit had {len(self.y_mean_)}")
         return ((y - self.y_mean_) / self.y_scale_).astype(np.float32)
+
+    def _learn_target(self, known: Known, first: bool) -> Scale:
+        if first:
+            self.single_output_ = known.shape.single
+            scales = known.y.scales() if self.standardize else identity_scales(known.shape.n_outputs)
+            self.y_mean_, self.y_scale_ = scales
+        return lambda y: self._prepare_target(y, np.ones(len(y)), first=False)
 
     def _n_outputs(self) -> int:
         return len(self.y_mean_) * (2 if self.noise == "varying" else 1)
@@ -244,8 +253,13 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         )  # fmt: skip
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPClassifier:
-        """Train on rows of X with labels y; `class_weight` tells how much each class counts, relative to the others."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
+        """Train on rows of X with labels y; `class_weight` tells how much each class counts, relative to the others.
+
+        Or on a source (`tdamp.sources`) alone.
+        """
+        if self.class_weight is not None and isinstance(X, Source):
+            raise ValueError("class_weight is not for sources: give them weights of the rows instead")
         if self.class_weight is not None:
             check_classification_targets(y)
             relative = compute_sample_weight(self.class_weight, y)
@@ -319,6 +333,10 @@ class TDAMPClassifier(ClassifierMixin, Learner):
                     f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes"
                 )
         return self._codes(y)
+
+    def _learn_target(self, known: Known, first: bool) -> Scale:
+        codes = self._prepare_target(known.labels, np.ones(len(known.labels)), first)
+        return lambda places: codes[places[:, 0].astype(int)]
 
     def _n_outputs(self) -> int:
         return len(self.classes_)

@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 
 from .checks import Data
 from .devices import on_each, whole
+from .stored import Stored
 
 ROW_BUCKET = 64
 SMALL = 4096
@@ -27,7 +28,7 @@ class Feed:
 
     def __init__(
         self,
-        data: Data,
+        data: Data | Stored,
         columns: np.ndarray,
         centre: np.ndarray,
         chunk_rows: int | None,

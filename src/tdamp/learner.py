@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,21 +15,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import blocks
-from .auto import choose, choose_shallow, pruning
+from .auto import HUGE_ROWS, choose, choose_shallow, pruning
 from .callbacks import Callbacks
 from .checkpoint import Checkpoint
 from .checks import Data
 from .compilation import keep_compiled
 from .events import outline
 from .findings import Findings
-from .fitting import fit_table
+from .fitting import AGAIN_ROWS, fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
 from .problem import problem_of
-from .progress import watching
-from .rows import counted_rows, identity_scales, scales_of, sorted_rows
-from .settings import Settings
+from .progress import Show, reading, watching
+from .rows import ScaledRows, counted_rows, identity_scales, scales_of, sorted_rows
+from .settings import Settings, check_network
+from .sources.source import Source
+from .sources.spill import Known, Scale, Streamed, read, spilling, store
+from .streaming import CHUNK_NUMBERS, fit_streamed, n_held
 from .training import Fitted
+
+SOURCES = 2**31
+"""Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""
 
 
 class Learner(Findings, BaseEstimator):
@@ -143,9 +150,18 @@ class Learner(Findings, BaseEstimator):
     def _n_outputs(self) -> int:
         raise NotImplementedError
 
+    def _learn_target(self, known: Known, first: bool) -> Scale:
+        """`_prepare_target` for a source: from targets, or from labels by their place among those known."""
+        raise NotImplementedError
+
     # training
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if isinstance(X, Source):
+            if y is not None or sample_weight is not None:
+                raise ValueError("y and sample_weight come from the source: call fit(source) without them")
+            self._fit_source(X)
+            return
         again = self.warm_start and hasattr(self, "fitted_")
         X, y, weight = self._checked(X, y, sample_weight, reset=not again)
         if not again:
@@ -161,6 +177,34 @@ class Learner(Findings, BaseEstimator):
         fraction = self.validation_fraction if hold_out else None
         start = self.fitted_ if again else None
         self._train(network, Data(self._scaled(X), y, weight), settings, fraction, start, self.checkpoint_dir)
+
+    def _fit_source(self, source: Source) -> None:
+        """Rows go from the source to files of their own, scaled and in random order, and training reads them there."""
+        again = self.warm_start and hasattr(self, "fitted_")
+        trial = self._network(1, 2)  # what is wrong with the parameters is told before anything is read
+        check_network(trial)
+        self._settings(trial, AGAIN_ROWS)
+        if self.checkpoint_dir is not None and self.random_state is None:
+            raise ValueError(
+                "checkpoint_dir: give random_state a number, or a source's rows come in another order"
+            )
+        rng = np.random.default_rng((SOURCES, check_random_state(self.random_state).randint(2**31 - 1)))
+        with spilling(source.spill_dir) as folder:
+            with reading(self.verbose, "reading", source.n_rows) as tick:
+                known = read(source, self._task, folder, rng, tick)
+            validate_data(self, known.shape.example(), reset=not again, skip_check_array=True)
+            if not again:
+                n_inputs = known.shape.n_inputs
+                self.x_mean_, self.x_scale_ = known.x.scales() if self.standardize else identity_scales(n_inputs)
+            to_y = self._learn_target(known, first=not again)
+            network, start = self._network(), self.fitted_ if again else None
+            settings, hold_out = self._settings(network, known.n_rows)
+            fraction = self.validation_fraction if hold_out else None
+            few = known.n_rows <= AGAIN_ROWS and known.n_rows * known.shape.n_inputs <= CHUNK_NUMBERS
+            with reading(self.verbose, "shuffling", known.n_rows) as tick:
+                held = 0 if few else n_held(known.n_rows, fraction)
+                data = store(known, self._scaled, to_y, folder, held, rng, tick)
+            self._train(network, data.in_memory() if few else data, settings, fraction, start, self.checkpoint_dir)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         first = not hasattr(self, "fitted_")
@@ -186,7 +230,7 @@ class Learner(Findings, BaseEstimator):
     def _train(
         self,
         network: Network,
-        data: Data,
+        data: Data | Streamed,
         settings: Settings,
         fraction: float | None,
         start: Fitted | None,
@@ -195,36 +239,31 @@ class Learner(Findings, BaseEstimator):
         keep_compiled()
         ids = self._group_ids(network.widths[0])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        trained = data.stored if isinstance(data, Streamed) else data
         checkpoint = None
         if folder is not None:
             more = {"validation_fraction": fraction, "devices": self.devices}
-            problem = problem_of(network, data, settings, seed, ids, start, **more)
+            problem = problem_of(network, trained, settings, seed, ids, start, **more)
             checkpoint = Checkpoint(folder, problem, any_seed=self.random_state is None)
             seed = checkpoint.problem["seed"]
         verbose = self.verbose if self.devices is None or jax.process_index() == 0 else 0
         with watching(verbose, settings.max_epochs, len(start.history) if start else 0) as show:
             calls = Callbacks([*([show] if show else []), *(self.callbacks or ())])
-            calls.on_start(outline(network, settings, len(data.x)))
-            fitted = fit_table(
-                network,
-                data,
-                settings,
-                fraction=fraction,
-                seed=seed,
-                groups=ids,
-                start=start,
-                callback=calls,
-                show=show,
-                devices=self.devices,
-                checkpoint=checkpoint,
-            )
+            calls.on_start(outline(network, settings, len(trained.x)))
+            rest: dict[str, Any] = {"seed": seed, "groups": ids, "start": start, "callback": calls}
+            rest |= {"devices": self.devices, "checkpoint": checkpoint}
+            if isinstance(data, Streamed):
+                fitted = fit_streamed(network, data, settings, tick=show and partial(_move, show), **rest)
+            else:
+                fitted = fit_table(network, data, settings, fraction=fraction, show=show, **rest)
             calls.on_end(fitted)
         self.fitted_ = fitted
-        lost = blocks.lost_without_inputs(self.fitted_, data.x, data.y, ids)
+        some = data.some if isinstance(data, Streamed) else data
+        lost = blocks.lost_without_inputs(self.fitted_, some.x, some.y, ids) * (data.n_rows / len(some.x))
         streams = start is not None and settings.pasp == "paper"  # then `start` has learned from other rows
         self.lost_log_likelihood_ = lost + self.lost_log_likelihood_ if streams else lost
         self.network_ = network
-        self.n_rows_ = len(data.x)
+        self.n_rows_ = data.n_rows
         self.settings_ = settings
         if self.fitted_.outcome is not Outcome.OK:
             TrainingWarning.tell(self.fitted_.outcome)
@@ -234,7 +273,8 @@ class Learner(Findings, BaseEstimator):
         wish = None if _is_auto(self.early_stopping) else bool(self.early_stopping)
         chosen = choose(network.task, n_rows, network.widths[0], network.n_layers, hold_out=wish)
         shallow = network.task == "regression" and network.n_layers <= 2
-        if shallow and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
+        few = n_rows < HUGE_ROWS
+        if shallow and few and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
             chosen = choose_shallow(chosen, n_rows)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
         values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
@@ -259,16 +299,16 @@ class Learner(Findings, BaseEstimator):
         rest.pop("memory", None)
         if keep is not None:
             rest |= pruning(n_rows, values["data_weight"])
-        if chosen.memory is not None and _is_auto(self.data_weight):
+        if chosen.memory is not None and _is_auto(self.data_weight) and keep is None:
             rest["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
-    def _network(self) -> Network:
+    def _network(self, n_inputs: int | None = None, n_outputs: int | None = None) -> Network:
         hidden: Any = self.hidden_layer_sizes
         hidden = (hidden,) if isinstance(hidden, Integral) else tuple(hidden)
         if any(not isinstance(n, Integral) or n < 1 for n in hidden):
             raise ValueError(f"hidden_layer_sizes={hidden!r}: expected positive whole numbers, such as (64, 64)")
-        widths = (self.n_features_in_, *map(int, hidden), self._n_outputs())
+        widths = (n_inputs or self.n_features_in_, *map(int, hidden), n_outputs or self._n_outputs())
         return Network(widths, self._task, self.activation, getattr(self, "noise", "constant"))
 
     def _group_ids(self, n_inputs: int) -> np.ndarray | None:
@@ -302,11 +342,17 @@ class Learner(Findings, BaseEstimator):
         self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return ((X - self.x_mean_) / self.x_scale_).astype(np.float32)
+        return ScaledRows(X, self.x_mean_, self.x_scale_)[:]
 
-    def _new_rows(self, X: Any) -> np.ndarray:
+    def _new_rows(self, X: Any) -> ScaledRows:
         check_is_fitted(self, "fitted_")
-        return self._scaled(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return ScaledRows(X, self.x_mean_, self.x_scale_)
+
+
+def _move(show: Show, epochs: float) -> None:
+    """Tell how far an epoch has come."""
+    show(epochs, None, {})
 
 
 def _is_auto(value: Any) -> bool:

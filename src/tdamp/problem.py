@@ -14,6 +14,7 @@ from .checks import Data
 from .network import Network
 from .records import digest
 from .settings import Settings
+from .stored import Stored
 
 if TYPE_CHECKING:
     from .training import Fitted
@@ -29,7 +30,7 @@ Problem = dict[str, Any]
 
 def problem_of(
     network: Network,
-    data: Data,
+    data: Data | Stored,
     settings: Settings,
     seed: int,
     groups: np.ndarray | None,

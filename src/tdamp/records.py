@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,11 @@ def below(arrays: Arrays, place: str) -> Arrays:
     return {name[len(place) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{place}.")}
 
 
-def digest(array: np.ndarray) -> str:
-    """SHA-256 of type, shape and content, row by row."""
-    array = np.atleast_1d(array)
+def digest(array: Any) -> str:
+    """SHA-256 of type, shape and content, row by row; rows may lie in files."""
     found = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
-    step = max(1, PIECE * len(array) // max(1, array.nbytes))
-    for first in range(0, len(array), step):
-        found.update(np.ascontiguousarray(array[first : first + step]).data)
+    rows = array if array.shape else np.atleast_1d(array)
+    step = max(1, PIECE // max(1, prod(rows.shape[1:]) * rows.dtype.itemsize))
+    for first in range(0, len(rows), step):
+        found.update(np.ascontiguousarray(rows[first : first + step]).data)
     return found.hexdigest()

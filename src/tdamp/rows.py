@@ -53,3 +53,16 @@ def std_or_one(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
 def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
     """No change."""
     return np.zeros(n), np.ones(n)
+
+
+class ScaledRows:
+    """Rows scaled to the engine's units when they are asked for, by slices: a memory map is not copied whole."""
+
+    def __init__(self, values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> None:
+        self.values, self.mean, self.scale = values, mean, scale
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return ((self.values[rows] - self.mean) / self.scale).astype(np.float32)

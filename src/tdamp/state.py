@@ -47,9 +47,13 @@ def scales_of(task: str, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
     y_mean = share @ y.astype(np.float64)
     y_var = share @ np.square(y - y_mean) if task == "regression" else np.ones(())
-    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
     x_mean = share @ x.astype(np.float64, copy=False)
-    x_power = float(share @ np.square(x - x_mean).sum(1))
+    return no_less_than_rounding(x_mean, float(share @ np.square(x - x_mean).sum(1)), y_mean, y_var)
+
+
+def no_less_than_rounding(x_mean: np.ndarray, x_power: float, y_mean: np.ndarray, y_var: np.ndarray) -> Scales:
+    """What is constant counts as having variance one."""
+    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
     return Scales(x_mean, x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0, y_mean, y_var)
 
 

@@ -30,7 +30,9 @@ from .problem import problem_of
 from .programs import in_background
 from .settings import Settings, check_network
 from .snapshot import arrays_of, state_of
-from .state import State, evidence, init, is_finite, prior_logit, question, remove
+from .state import State, evidence, is_finite, prior_logit, question, remove, scales_of
+from .state import start as start_at
+from .stored import Stored
 
 SEGMENTS = 8
 """While units are being removed an epoch is cut into this many parts (into minibatches, if they are fewer), with a few
@@ -102,6 +104,28 @@ def fit(
     if seed < 0:
         raise ValueError(f"seed={seed}: expected a whole number of at least 0")
     data = check_data(network, x, y, sample_weight)
+    return fit_checked(
+        network, data, settings, seed, groups, callback, monitor, start, devices=devices, checkpoint=checkpoint
+    )
+
+
+def fit_checked(
+    network: Network,
+    data: Data | Stored,
+    settings: Settings,
+    seed: int,
+    groups: np.ndarray | None = None,
+    callback: Callback | None = None,
+    monitor: Monitor | None = None,
+    start: Fitted | None = None,
+    tick: Callable[[float], None] | None = None,
+    devices: Any = None,
+    checkpoint: str | Path | Stage | None = None,
+) -> Fitted:
+    """`fit` on data that have been checked; they may lie in files, and then `settings.chunk_rows` should be set.
+
+    `tick` is told the epochs that are over, chunk by chunk.
+    """
     ids = check_groups(groups, network.widths[0])
     if ids is not None and settings.prior == "burst":
         raise ValueError('prior="burst" runs over single units: leave out groups, or use prior="group"')
@@ -116,7 +140,7 @@ def fit(
     if stage is not None and not isinstance(stage, Stage):
         problem = problem_of(network, data, settings, seed, ids, start, devices=devices)
         stage = Checkpoint(stage, problem).stage("training")
-    return _Run(network, data, settings, ids, seed, start, mesh, stage).train(callback, monitor)
+    return _Run(network, data, settings, ids, seed, start, mesh, stage, tick).train(callback, monitor)
 
 
 class _Best(NamedTuple):
@@ -135,20 +159,23 @@ class _Run:
     def __init__(
         self,
         network: Network,
-        data: Data,
+        data: Data | Stored,
         settings: Settings,
         ids: np.ndarray | None,
         seed: int,
         start: Fitted | None,
         mesh: Mesh | None,
         stage: Stage | None,
+        tick: Callable[[float], None] | None,
     ) -> None:
         self.asked, self.data, self.settings, self.ids, self.seed, self.mesh = network, data, settings, ids, seed, mesh
+        self.tick = tick
         self.share = 0.0  # of the way to the goal that has been gone
         self.network, self.history = network, []
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         if start is None:
-            self.state = init(network, settings, np.random.default_rng(seed), data.x, data.y, data.weight)
+            scales = data.scales if isinstance(data, Stored) else scales_of(network.task, *data)
+            self.state = start_at(network, settings, np.random.default_rng(seed), scales, data.x.dtype)
         else:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
             self.kept = list(start.kept)
@@ -269,6 +296,7 @@ class _Run:
             np.random.default_rng((self.seed, epoch)),
             parts=SEGMENTS if s.prunes else 1,
             between=(lambda state, share: self._remove(state, epoch + share)) if exact else None,
+            tick=(lambda share: tick(epoch + share)) if (tick := self.tick) is not None else None,
         )
         return info
 

@@ -1,4 +1,4 @@
-"""`tdamp bench accuracy`, `speed`, `classes`, `uci` and `simulated`: measurements (extra `bench`)."""
+"""`tdamp bench accuracy`, `speed`, `classes`, `uci`, `simulated` and `stream`: measurements (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -58,6 +58,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     _add_common(simulated)
     simulated.set_defaults(command=run_simulated)
 
+    stream = kinds.add_parser("stream", help="memory and seconds of fits from Parquet files of up to 5 million rows")
+    stream.add_argument("--folder", type=Path, help="for the files, 3 GB at most; by default that of temporary files")
+    _add_common(stream)
+    stream.set_defaults(command=run_stream)
+
 
 def run_accuracy(chosen: argparse.Namespace) -> None:
     """Accuracy beside Adam."""
@@ -92,6 +97,13 @@ def run_simulated(chosen: argparse.Namespace) -> None:
     from ..bench.simulated.run import run
 
     run(chosen.draws, chosen.quick, _out(chosen, "simulated"))
+
+
+def run_stream(chosen: argparse.Namespace) -> None:
+    """Larger than memory."""
+    from ..bench.stream.run import run
+
+    run(chosen.quick, _out(chosen, "stream"), chosen.folder)
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,8 @@
+"""Data larger than memory: Parquet files, NumPy files, batches of an iterator. `fit` takes them in place of X and y."""
+
+from .arrays import MemMap
+from .batches import Batches
+from .parquet import Parquet
+from .source import Source
+
+__all__ = ["Batches", "MemMap", "Parquet", "Source"]

@@ -1,0 +1,150 @@
+"""From a source to files in the engine's units: one pass reads, checks, learns scales and scatters the rows over the
+disk; a second over those files scales them and puts them in a random order."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import Data
+from ..needed import MOST_ROWS
+from ..network import Task
+from ..state import no_less_than_rounding
+from ..stored import Rows, Stored
+from .block import Reader, Shape
+from .running import Running
+from .shuffle import scatter, shuffled
+from .source import Source
+
+Tick = Callable[[int], None]
+Scale = Callable[[np.ndarray], np.ndarray]
+
+
+class Known(NamedTuple):
+    """What one pass over a source has told. Rows of weight zero are not there."""
+
+    shape: Shape
+    n_rows: int
+    x: Running
+    y: Running
+    labels: np.ndarray  # of a classification, as they appeared
+    files: list[Path]  # rows x, y (labels by their place in `labels`), weight
+
+
+class Streamed(NamedTuple):
+    """Rows in the engine's units and in random order: `held` in memory, to judge by, and `stored` to train on."""
+
+    stored: Stored
+    some: Data  # of the stored rows, in memory: they stand for all
+    held: Data | None
+
+    @property
+    def n_rows(self) -> int:
+        """Held out or not."""
+        return len(self.stored.x) + (0 if self.held is None else len(self.held.x))
+
+    def in_memory(self) -> Data:
+        """The stored rows."""
+        return Data(*(rows[:] for rows in self.stored))
+
+
+@contextmanager
+def spilling(folder: str | Path | None) -> Iterator[Path]:
+    """A folder of its own for the rows, gone at the end, whatever happened; a full disk is told in words."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="tdamp-", dir=folder) as inside:
+            yield Path(inside)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = folder or tempfile.gettempdir()
+        raise OSError(
+            error.errno,
+            f"the disk of {where} is full: a fit from a source puts its rows there, 8 bytes a number; "
+            "give the source a spill_dir with more room",
+        ) from error
+
+
+def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tick: Tick | None = None) -> Known:
+    """Go through the source; `tick` is told how many rows have been read."""
+    reader = Reader(source, task)
+    labels: dict[object, int] = {}
+    x, y = Running(), Running()
+
+    def records() -> Iterator[np.ndarray]:
+        for block in reader.blocks():
+            there = block.weight > 0
+            if there.any():
+                values, target, weight = (a[there] for a in block)
+                target = _places(target, labels)[:, None] if task == "classification" else target
+                x.add(values, weight)
+                y.add(target, weight)
+                yield np.column_stack([values, target, weight])
+            if tick is not None:
+                tick(reader.n_rows)
+
+    files = scatter(records(), folder, rng)
+    if reader.shape is None:
+        raise ValueError(
+            "the source has no rows; if it is an iterator it may have been gone through before: "
+            "give a function that makes one"
+        )
+    if x.weight == 0:
+        raise ValueError("the source has no row whose weight is above zero")
+    numbers = sum(path.stat().st_size for path in files) // 8
+    return Known(reader.shape, numbers // _width(reader.shape), x, y, _of_one_kind(labels), files)
+
+
+def store(
+    known: Known, to_x: Scale, to_y: Scale, folder: Path, held: int, rng: np.random.Generator, tick: Tick | None = None
+) -> Streamed:
+    """The rows scaled by `to_x` and `to_y` and in random order; the first `held` ones are not to be trained on."""
+    n_inputs, n_rows = known.shape.n_inputs, 0
+    paths = [folder / name for name in ("x", "y", "weight")]
+    kinds: list[tuple[np.dtype, tuple[int, ...]]] = []
+    x_scales, y_scales = Running(), Running()
+    with ExitStack() as stack:
+        files = [stack.enter_context(open(path, "wb")) for path in paths]
+        for rows in shuffled(known.files, _width(known.shape), rng):
+            parts = to_x(rows[:, :n_inputs]), to_y(rows[:, n_inputs:-1]), rows[:, -1].astype(np.float32)
+            kinds = [(part.dtype, part.shape[1:]) for part in parts]
+            for file, part in zip(files, parts, strict=True):
+                file.write(np.ascontiguousarray(part).data)
+            x, y, weight = (part[max(held - n_rows, 0) :] for part in parts)
+            if len(x):
+                x_scales.add(x, weight.astype(np.float64))
+                y_scales.add(y.reshape(len(y), -1), weight.astype(np.float64))
+            n_rows += len(rows)
+            if tick is not None:
+                tick(n_rows)
+    whole = [Rows(path, kind, (n_rows, *shape)) for path, (kind, shape) in zip(paths, kinds, strict=True)]
+    y_var = np.square(y_scales.std) if whole[1].dtype.kind == "f" else np.ones(())
+    scales = no_less_than_rounding(x_scales.mean, float(np.square(x_scales.std).sum()), y_scales.mean, y_var)
+    x_rows, y_rows, weights = (rows.after(held) for rows in whole)
+    stored = Stored(x_rows, y_rows, weights, scales)
+    some = Data(*(rows[:MOST_ROWS] for rows in stored))
+    return Streamed(stored, some, Data(*(rows[:held] for rows in whole)) if held else None)
+
+
+def _width(shape: Shape) -> int:
+    return shape.n_inputs + shape.n_outputs + 1
+
+
+def _places(y: np.ndarray, labels: dict[object, int]) -> np.ndarray:
+    """Each label's place in the order in which they appeared."""
+    found, which = np.unique(y, return_inverse=True)
+    return np.array([labels.setdefault(label, len(labels)) for label in found.tolist()], np.float64)[which]
+
+
+def _of_one_kind(labels: dict[object, int]) -> np.ndarray:
+    text = [label for label in labels if isinstance(label, str)]
+    if text and len(text) < len(labels):
+        other = next(label for label in labels if not isinstance(label, str))
+        raise ValueError(f"y has labels of different kinds, such as {text[0]!r} and {other!r}: give them one kind")
+    return np.array(list(labels))

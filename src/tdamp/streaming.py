@@ -1,0 +1,60 @@
+"""A fit from files: the counterpart of `fitting.fit_table` for rows that are not in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from .checkpoint import Checkpoint
+from .held_out import HeldOut, without_any
+from .network import Network
+from .settings import Settings
+from .sources.spill import Streamed
+from .training import Callback, Fitted, fit_checked
+
+CHUNK_NUMBERS = 2**23
+"""Of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
+MOST_HELD = 10_000
+"""Rows that judge epochs, at most: they are in memory, and more would tell hardly more."""
+
+
+def n_held(n_rows: int, fraction: float | None) -> int:
+    """Rows to hold out; none where there would be more of them than of the others."""
+    held = 0 if fraction is None else min(ceil(fraction * n_rows), MOST_HELD)
+    return held if n_rows - held >= held else 0
+
+
+def chunk_rows(n_rows: int, n_inputs: int) -> int:
+    """Rows in memory at a time: chunks are of one size, so that one program is compiled and hardly a row is padding."""
+    return ceil(n_rows / ceil(n_rows * n_inputs / CHUNK_NUMBERS))
+
+
+def fit_streamed(
+    network: Network,
+    data: Streamed,
+    settings: Settings,
+    *,
+    seed: int,
+    groups: np.ndarray | None = None,
+    start: Fitted | None = None,
+    callback: Callback | None = None,
+    tick: Callable[[float], None] | None = None,
+    devices: Any = None,
+    checkpoint: Checkpoint | None = None,
+) -> Fitted:
+    """Train once on the rows in files, stop by the rows held out, and calibrate by them."""
+    n_rows, n_inputs = data.stored.x.shape
+    settings = replace(settings, chunk_rows=chunk_rows(n_rows, n_inputs))
+    held = None if data.held is None else HeldOut(data.held, data.some)
+    monitor = None if held is None else held.score
+    stage = None if checkpoint is None else checkpoint.stage("training", held)
+    rest: dict[str, Any] = {"tick": tick, "devices": devices, "checkpoint": stage}
+    fitted = fit_checked(network, data.stored, settings, seed, groups, callback, monitor, start, **rest)
+    if held is not None:
+        return replace(fitted, calibration=held.calibration(fitted))
+    weight = data.some.weight * (data.stored.weight.sum() / data.some.weight.sum())  # some stand for all
+    return replace(fitted, calibration=without_any(fitted, data.some._replace(weight=weight)))
