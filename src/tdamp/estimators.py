@@ -140,6 +140,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
             np.sqrt(z.noise_var) * self.y_scale_,
             np.broadcast_to(z.dof, z.mean.shape),
         )
+        _check_predicted(found.mean, found.std > 0)
         if self.single_output_:
             found = Distribution(*(a[:, 0] for a in found))
         names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]
@@ -267,7 +268,9 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log class probabilities, (rows, classes), in the order of `classes_`."""
-        return blocks.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+        found = blocks.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+        _check_predicted(found.max(1))
+        return found
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, the uncertainty about the weights included."""
@@ -337,6 +340,12 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def _n_outputs(self) -> int:
         return len(self.classes_)
+
+
+def _check_predicted(values: np.ndarray, proper: np.ndarray | bool = True) -> None:
+    """A network with huge weights, from a file that was changed, say, may end beyond float32: that is no prediction."""
+    if not (np.isfinite(values) & proper).all():
+        raise ValueError("a prediction is not finite: the network has weights that are too large; fit the model again")
 
 
 for _estimator in (TDAMPRegressor, TDAMPClassifier):

@@ -88,10 +88,14 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     epoch = config["epoch"]
     if type(epoch) is not int or not 0 <= epoch <= len(history):
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
+    if not all(type(record["epoch"]) is int and _is_numbers([*record.values()]) for record in history):
+        raise ModelFileError("the history has an epoch without its number, or something else that is no number")
+    if history and not 0 < history[epoch - 1]["counted"] < np.inf:
+        raise ModelFileError("the history has an epoch that counted no data")
     state, calibration = _state(network, arrays), _calibration(network, arrays)
     estimator.fitted_ = Fitted(network, state, kept, history, Outcome[config["outcome"]], epoch, calibration)
     estimator.network_ = asked
-    estimator.n_rows_ = int(config["n_rows"])
+    estimator.n_rows_ = _count("n_rows", config["n_rows"])
     estimator.settings_ = Settings(**_tuples(config["settings"]))
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)
@@ -112,8 +116,22 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if estimator.classes_.shape != (outputs,) or len(np.unique(estimator.classes_)) != outputs:
             raise ModelFileError("there are more or fewer classes than outputs")
     else:
-        estimator.single_output_ = bool(config["single_output"])
+        estimator.single_output_ = config["single_output"]
+        if not isinstance(estimator.single_output_, bool) or (estimator.single_output_ and outputs != 1):
+            raise ModelFileError(f"single_output is {config['single_output']!r}, with {outputs} outputs")
     return estimator
+
+
+def _count(name: str, value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ModelFileError(f"{name} is {value!r}, expected a whole number of at least 1")
+    return value
+
+
+def _is_numbers(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_numbers, value))
+    return isinstance(value, int | float | None)
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
@@ -141,6 +159,8 @@ def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
             raise ModelFileError(f"the array {path_name(path)} has shape {array.shape}, expected {expected.shape}")
         if np.isnan(array).any() or (path_name(path).endswith("var") and (array < 0).any()):
             raise ModelFileError(f"the array {path_name(path)} holds values that no posterior has")
+        if path_name(path) == "noise_var" and not (array > 0).all():
+            raise ModelFileError("noise_var must be positive")
         return array.astype(expected.dtype)
 
     state = jax.device_put(jax.tree_util.tree_map_with_path(put, like))
