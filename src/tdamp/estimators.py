@@ -140,7 +140,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
             np.sqrt(z.noise_var) * self.y_scale_,
             np.broadcast_to(z.dof, z.mean.shape),
         )
-        _check_predicted(found.mean, found.std > 0)
+        _check_predicted(found.mean, np.isfinite(found.std) & (found.std > 0))
         if self.single_output_:
             found = Distribution(*(a[:, 0] for a in found))
         names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]

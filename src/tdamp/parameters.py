@@ -89,7 +89,7 @@ def group_ids(groups: Any, names: Iterable[str], n_inputs: int) -> np.ndarray | 
     ids = np.arange(n_inputs)
     taken: set[int] = set()
     for group in groups:
-        unknown = [c for c in group if isinstance(c, list | bool) or c not in places]
+        unknown = [c for c in group if not isinstance(c, str | Integral) or isinstance(c, bool) or c not in places]
         if unknown or not len(group):
             what = f"the column {unknown[0]!r}, which X does not have" if unknown else "no column in one of its lists"
             raise ValueError(f"groups names {what}: expected lists of positions from 0 to {n_inputs - 1}, or of names")

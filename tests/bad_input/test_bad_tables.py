@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from tdamp import TrainingWarning
 
 EXAMPLES = 40
-MANY_EXAMPLES = 3000
+MANY_EXAMPLES = 1500
 TASKS = ("regression", "classification")
 
 NUMBER = st.one_of(
