@@ -96,7 +96,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
     if not all(type(record["epoch"]) is int and _is_numbers([*record.values()]) for record in history):
         raise ModelFileError(
-            "the history has an epoch without its number, or something that is neither number nor word"
+            "the history has an epoch without its number, or neither numbers nor words"
         )
     if history and not 0 < history[epoch - 1]["counted"] < np.inf:
         raise ModelFileError("the history has an epoch that counted no data")
