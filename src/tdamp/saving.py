@@ -95,9 +95,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     if type(epoch) is not int or not 0 <= epoch <= len(history):
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
     if not all(type(record["epoch"]) is int and _is_numbers([*record.values()]) for record in history):
-        raise ModelFileError(
-            "the history has an epoch without its number, or neither numbers nor words"
-        )
+        raise ModelFileError("the history has an epoch without its number, or neither numbers nor words")
     if history and not 0 < history[epoch - 1]["counted"] < np.inf:
         raise ModelFileError("the history has an epoch that counted no data")
     state, calibration = _state(network, arrays), _calibration(network, arrays)
