@@ -35,7 +35,7 @@ def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
     if x.dtype.kind != "f" or x.dtype.itemsize < 4:
         x = x.astype(np.float32)
     x = x.astype(jax.dtypes.canonicalize_dtype(x.dtype), copy=False)  # float64 only where JAX has it switched on
-    _finite("x", x)
+    check_finite("x", x)
     return x
 
 
@@ -59,7 +59,7 @@ def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np
             raise ValueError(f"y has shape {y.shape}: expected (rows, {outputs})")
         if y.dtype.kind not in "fiub":
             raise ValueError(f"y has dtype {y.dtype}: expected numbers")
-        _finite("y", y)
+        check_finite("y", y)
         y = y.astype(x.dtype)
     weight = np.ones(len(x), x.dtype) if sample_weight is None else np.asarray(sample_weight, x.dtype)
     if weight.shape != (len(x),):
@@ -80,7 +80,10 @@ def check_groups(groups: np.ndarray | None, n_inputs: int) -> np.ndarray | None:
     return None if len(np.unique(ids)) == n_inputs else ids.astype(np.int32)
 
 
-def _finite(name: str, values: np.ndarray) -> None:
+def check_finite(
+    name: str, values: np.ndarray, remedy: str = "impute or drop them", columns: np.ndarray | None = None
+) -> None:
+    """Raise ValueError that says where the first value of a table is NaN or infinite; `columns` are their names."""
     if values.dtype.kind != "f":
         return
     step = max(1, 2**22 // max(1, values.shape[1]))  # a memory map is looked at piece by piece
@@ -88,7 +91,8 @@ def _finite(name: str, values: np.ndarray) -> None:
         bad = ~np.isfinite(values[start : start + step])
         if bad.any():
             row, column = np.argwhere(bad)[0]
+            where = column if columns is None else repr(columns[column])
             raise ValueError(
-                f"{name} has {int(bad.sum())} NaN or infinite values (first at row {start + row}, column {column}): "
-                "impute or drop them"
+                f"{name} has {int(bad.sum())} NaN or infinite values (first at row {start + row}, column {where}): "
+                f"{remedy}"
             )

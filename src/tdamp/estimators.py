@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,12 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from . import blocks, student
+from . import blocks, given, student
 from .learner import Learner
-from .rows import identity_scales, scales_of
+from .remedies import told
+from .rows import identity_scales, scaled, scales_of
 from .sources.source import Source
 from .sources.spill import Known, Scale
 
@@ -142,6 +144,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
             np.sqrt(z.noise_var) * self.y_scale_,
             np.broadcast_to(z.dof, z.mean.shape),
         )
+        _check_predicted(found.mean, np.isfinite(found.std) & (found.std > 0))
         if self.single_output_:
             found = Distribution(*(a[:, 0] for a in found))
         names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]
@@ -149,24 +152,24 @@ class TDAMPRegressor(RegressorMixin, Learner):
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
         """Quantiles of a new observation, (rows, quantiles) or (rows, outputs, quantiles)."""
-        levels = np.asarray(quantiles, np.float64)
-        if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
+        levels = quantiles if isinstance(quantiles, list | tuple | np.ndarray) else ()
+        if not len(levels) or not all(isinstance(level, Real) and 0 < float(level) < 1 for level in levels):
             raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
         found = self.predict_distribution(X)
         return np.stack([found.quantile(level) for level in levels], -1)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""
-        if not 0 < coverage < 1:
+        if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
             raise ValueError(f"coverage={coverage!r}: expected a number between 0 and 1, such as 0.95")
         return self.predict_quantiles(X, (0.5 - coverage / 2, 0.5 + coverage / 2))
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
         found = self.predict_distribution(X)
-        y = np.asarray(y, np.float64).reshape(found.mean.shape)
+        y = given.observed(y, found.mean.shape)
         scores = student.log_density(y, found.mean, found.std, found.dof)
-        return float(np.average(scores if scores.ndim == 1 else scores.sum(1), weights=sample_weight))
+        return float(np.average(scores if scores.ndim == 1 else scores.sum(1), weights=given.weights(sample_weight, y)))
 
     def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
         single = y.ndim == 1
@@ -175,8 +178,10 @@ class TDAMPRegressor(RegressorMixin, Learner):
             self.single_output_ = single
             self.y_mean_, self.y_scale_ = scales_of(y, weight) if self.standardize else identity_scales(y.shape[1])
         elif y.shape[1] != len(self.y_mean_):
-            raise ValueError(f"y has {y.shape[1]} outputs: the first fit had {len(self.y_mean_)}")
-        return ((y - self.y_mean_) / self.y_scale_).astype(np.float32)
+            raise ValueError(
+                f"y has {y.shape[1]} outputs, but the first fit had {len(self.y_mean_)}: give as many, or fit anew"
+            )
+        return scaled("y", y, self.y_mean_, self.y_scale_)
 
     def _learn_target(self, known: Known, first: bool) -> Scale:
         if first:
@@ -261,10 +266,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         if self.class_weight is not None and isinstance(X, Source):
             raise ValueError("class_weight is not for sources: give them weights of the rows instead")
         if self.class_weight is not None:
-            check_classification_targets(y)
-            relative = compute_sample_weight(self.class_weight, y)
-            given = _check_sample_weight(sample_weight, np.empty((len(relative), 1)), dtype=np.float64)
-            sample_weight = given * relative / max(relative.mean(), np.finfo(np.float64).tiny)
+            relative = self._class_weights(y)
+            sample_weight = given.weights(sample_weight, relative) * relative / relative.mean()
         self._fit(X, y, sample_weight)
         return self
 
@@ -283,7 +286,9 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log class probabilities, (rows, classes), in the order of `classes_`."""
-        return blocks.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+        found = blocks.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+        _check_predicted(found.max(1))
+        return found
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, the uncertainty about the weights included."""
@@ -306,11 +311,15 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log probability of the true classes; higher is better."""
-        log_probs = self.predict_log_proba(X)
-        return float(np.average(log_probs[np.arange(len(log_probs)), self._codes(y)], weights=sample_weight))
+        log_probs, codes = self.predict_log_proba(X), self._codes(given.labels(y))
+        if len(codes) != len(log_probs):
+            raise ValueError(f"y has {len(codes)} labels, but X has {len(log_probs)} rows: give one label for each row")
+        scores = log_probs[np.arange(len(log_probs)), codes]
+        return float(np.average(scores, weights=given.weights(sample_weight, scores)))
 
     def _codes(self, y: Any) -> np.ndarray:
-        y = column_or_1d(y)
+        with told():
+            y = column_or_1d(y)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
@@ -320,17 +329,30 @@ class TDAMPClassifier(ClassifierMixin, Learner):
             )
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X, y, weight = super()._checked(X, y, sample_weight, reset)
-        check_classification_targets(y)
-        return X, column_or_1d(y, warn=True), weight
+    def _class_weights(self, y: Any) -> np.ndarray:
+        with told():
+            y = column_or_1d(given.labels(y))
+            check_classification_targets(y)
+        try:
+            relative = np.asarray(compute_sample_weight(self.class_weight, y), np.float64)
+        except (ValueError, TypeError):
+            relative = np.array([np.nan])
+        if not (np.isfinite(relative).all() and (relative >= 0).all() and relative.max() > 0):
+            raise ValueError(
+                f"class_weight={self.class_weight!r}: expected a dictionary that gives labels finite weights of at "
+                'least 0, not all zero, or "balanced", or None'
+            )
+        return relative
 
     def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
         if first:
-            self.classes_ = np.unique(y if classes is None else np.asarray(classes))
+            if isinstance(classes, Set):
+                classes = list(classes)
+            self.classes_ = np.unique(y if classes is None else given.labels(classes, "classes"))
             if len(self.classes_) < 2:
                 raise ValueError(
-                    f"y has only one class, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes"
+                    f"{'y' if classes is None else 'classes'} has only one class, {self.classes_.tolist()}: "
+                    "a classifier needs at least two classes; in partial_fit list them all (classes=...)"
                 )
         return self._codes(y)
 
@@ -340,6 +362,12 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def _n_outputs(self) -> int:
         return len(self.classes_)
+
+
+def _check_predicted(values: np.ndarray, proper: np.ndarray | bool = True) -> None:
+    """A network with huge weights, from a file that was changed, say, may end beyond float32: that is no prediction."""
+    if not (np.isfinite(values) & proper).all():
+        raise ValueError("a prediction is not finite: the network has weights that are too large; fit the model again")
 
 
 for _estimator in (TDAMPRegressor, TDAMPClassifier):

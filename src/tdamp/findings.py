@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,8 @@ class Findings(SelectorMixin):
     def sample_posterior(self, n: int = 1, random_state: Any = None) -> list[Sample]:
         """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases."""
         fitted = self._need_fitted()
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n={n!r}: expected a whole number of at least 1")
         y_mean, y_scale = self._y_scales()
         return draw(
             fitted,

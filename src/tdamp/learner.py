@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
 from typing import Any
 
 import jax
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import blocks
+from . import blocks, given
 from .auto import HUGE_ROWS, choose, choose_shallow, pruning
 from .callbacks import Callbacks
 from .checkpoint import Checkpoint
@@ -25,9 +25,10 @@ from .findings import Findings
 from .fitting import AGAIN_ROWS, fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
+from .parameters import by_epoch, check_switches, group_ids, hidden_widths, is_auto, kept, seed_of
 from .problem import problem_of
 from .progress import Show, reading, watching
-from .rows import ScaledRows, counted_rows, identity_scales, scales_of, sorted_rows
+from .rows import ScaledRows, counted_rows, identity_scales, scaled, scales_of, sorted_rows
 from .settings import Settings, check_network
 from .sources.source import Source
 from .sources.spill import Known, Scale, Streamed, read, spilling, store
@@ -36,6 +37,10 @@ from .training import Fitted
 
 SOURCES = 2**31
 """Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""
+ONE_ROW = (
+    "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more than the prior. "
+    "Give more rows; scales stay those of the first call, in partial_fit too."
+)
 
 
 class Learner(Findings, BaseEstimator):
@@ -157,38 +162,26 @@ class Learner(Findings, BaseEstimator):
     # training
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if isinstance(X, Source):
-            if y is not None or sample_weight is not None:
-                raise ValueError("y and sample_weight come from the source: call fit(source) without them")
-            self._fit_source(X)
-            return
-        again = self.warm_start and hasattr(self, "fitted_")
-        X, y, weight = self._checked(X, y, sample_weight, reset=not again)
-        if not again:
-            self.__dict__.pop(
-                "fitted_", None
-            )  # new scales and an old posterior must not meet, should this fit be broken off
-            self._learn_scales(X, weight)
-        y = self._prepare_target(y, weight, first=not again)
-        network = self._network()
-        settings, hold_out = self._settings(network, len(X))
-        if again and self.fitted_.network.widths[-1] != network.widths[-1]:
-            raise ValueError("warm_start: the number of outputs differs from the last fit; set warm_start=False")
-        fraction = self.validation_fraction if hold_out else None
-        start = self.fitted_ if again else None
-        self._train(network, Data(self._scaled(X), y, weight), settings, fraction, start, self.checkpoint_dir)
+        again = bool(self.warm_start) and hasattr(self, "fitted_")
+        with self._whole_or_not_at_all():
+            if isinstance(X, Source):
+                if y is not None or sample_weight is not None:
+                    raise ValueError("y and sample_weight come from the source: call fit(source) without them")
+                self._fit_source(X, again)
+                return
+            network, data = self._prepared(X, y, sample_weight, first=not again)
+            settings, hold_out = self._settings(network, len(data.x))
+            fraction = self.validation_fraction if hold_out else None
+            self._train(network, data, settings, fraction, self.fitted_ if again else None, self.checkpoint_dir)
 
-    def _fit_source(self, source: Source) -> None:
+    def _fit_source(self, source: Source, again: bool) -> None:
         """Rows go from the source to files of their own, scaled and in random order, and training reads them there."""
-        again = self.warm_start and hasattr(self, "fitted_")
         trial = self._network(1, 2)  # what is wrong with the parameters is told before anything is read
         check_network(trial)
         self._settings(trial, AGAIN_ROWS)
         if self.checkpoint_dir is not None and self.random_state is None:
-            raise ValueError(
-                "checkpoint_dir: give random_state a number, or a source's rows come in another order"
-            )
-        rng = np.random.default_rng((SOURCES, check_random_state(self.random_state).randint(2**31 - 1)))
+            raise ValueError("checkpoint_dir: give random_state a number, or a source's rows come in another order")
+        rng = np.random.default_rng((SOURCES, seed_of(self.random_state)))
         with spilling(source.spill_dir) as folder:
             with reading(self.verbose, "reading", source.n_rows) as tick:
                 known = read(source, self._task, folder, rng, tick)
@@ -198,6 +191,7 @@ class Learner(Findings, BaseEstimator):
                 self.x_mean_, self.x_scale_ = known.x.scales() if self.standardize else identity_scales(n_inputs)
             to_y = self._learn_target(known, first=not again)
             network, start = self._network(), self.fitted_ if again else None
+            self._check_goes_on(network, first=not again)
             settings, hold_out = self._settings(network, known.n_rows)
             fraction = self.validation_fraction if hold_out else None
             few = known.n_rows <= AGAIN_ROWS and known.n_rows * known.shape.n_inputs <= CHUNK_NUMBERS
@@ -207,13 +201,43 @@ class Learner(Findings, BaseEstimator):
             self._train(network, data.in_memory() if few else data, settings, fraction, start, self.checkpoint_dir)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        first = not hasattr(self, "fitted_")
+        with self._whole_or_not_at_all():
+            self._learn_more(X, y, sample_weight, classes)
+
+    @contextmanager
+    def _whole_or_not_at_all(self) -> Iterator[None]:
+        """Scales, classes and names of a training that fails do not stay behind beside the posterior of another."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = None) -> tuple[Network, Data]:
+        """The network, and rows in the engine's units; on the `first` fit their scales are learned."""
         X, y, weight = self._checked(X, y, sample_weight, reset=first)
         if first:
             self._learn_scales(X, weight)
+            if len(X) == 1:
+                warnings.warn(ONE_ROW, TrainingWarning, stacklevel=5)
         y = self._prepare_target(y, weight, first=first, classes=classes)
         network = self._network()
-        chosen, _ = self._settings(network, len(X), streams=True)
+        self._check_goes_on(network, first)
+        return network, Data(self._scaled(X), y, weight)
+
+    def _check_goes_on(self, network: Network, first: bool) -> None:
+        if not first and network != self.network_:
+            raise ValueError(
+                f"the parameters now ask for {network}, but the last fit was of {self.network_}: to go on with it keep "
+                "its layers, activation and noise, or begin anew (fit with warm_start=False)"
+            )
+
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        first = not hasattr(self, "fitted_")
+        network, data = self._prepared(X, y, sample_weight, first, classes)
+        chosen, _ = self._settings(network, len(data.x), streams=True)
         in_question = not first and bool(np.isfinite(self.fitted_.state.layers[0].offset).any())
         settings = replace(
             chosen,
@@ -225,7 +249,7 @@ class Learner(Findings, BaseEstimator):
             prior=chosen.prior if in_question else "gaussian",
             noise_every="minibatch",
         )
-        self._train(network, Data(self._scaled(X), y, weight), settings, None, None if first else self.fitted_)
+        self._train(network, data, settings, None, None if first else self.fitted_)
 
     def _train(
         self,
@@ -238,7 +262,7 @@ class Learner(Findings, BaseEstimator):
     ) -> None:
         keep_compiled()
         ids = self._group_ids(network.widths[0])
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         trained = data.stored if isinstance(data, Streamed) else data
         checkpoint = None
         if folder is not None:
@@ -270,24 +294,18 @@ class Learner(Findings, BaseEstimator):
 
     def _settings(self, network: Network, n_rows: int, streams: bool = False) -> tuple[Settings, bool]:
         """The settings of a fit, and whether rows are held out to stop by."""
-        wish = None if _is_auto(self.early_stopping) else bool(self.early_stopping)
+        check_switches(self)
+        wish = None if is_auto(self.early_stopping) else bool(self.early_stopping)
         chosen = choose(network.task, n_rows, network.widths[0], network.n_layers, hold_out=wish)
         shallow = network.task == "regression" and network.n_layers <= 2
         few = n_rows < HUGE_ROWS
         if shallow and few and chosen.hold_out and self.keep is None and self.prior == "gaussian" and not streams:
             chosen = choose_shallow(chosen, n_rows)
         given = {name: getattr(self, name) for name in ("data_weight", "sweeps", "batch_size", "max_epochs")}
-        values = {name: getattr(chosen, name) if _is_auto(value) else value for name, value in given.items()}
+        values = {name: getattr(chosen, name) if is_auto(value) else value for name, value in given.items()}
         rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
-        weight = values["data_weight"]
-        values["data_weight"] = weight if isinstance(weight, Real) else tuple(weight)
-        if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction={self.validation_fraction!r}: expected a number in (0, 1)")
-        keep: Any = self.keep
-        if keep is not None and not isinstance(keep, Real):
-            keep = tuple(float(k) for k in keep)
-        elif keep is not None:
-            keep = int(keep) if isinstance(keep, Integral) else float(keep)
+        values["data_weight"] = by_epoch("data_weight", values["data_weight"])
+        keep = kept(self.keep)
         named = dict(
             prior=self.prior,
             pasp=self.pasp,
@@ -299,61 +317,36 @@ class Learner(Findings, BaseEstimator):
         rest.pop("memory", None)
         if keep is not None:
             rest |= pruning(n_rows, values["data_weight"])
-        if chosen.memory is not None and _is_auto(self.data_weight) and keep is None:
+        if chosen.memory is not None and is_auto(self.data_weight) and keep is None:
             rest["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
     def _network(self, n_inputs: int | None = None, n_outputs: int | None = None) -> Network:
-        hidden: Any = self.hidden_layer_sizes
-        hidden = (hidden,) if isinstance(hidden, Integral) else tuple(hidden)
-        if any(not isinstance(n, Integral) or n < 1 for n in hidden):
-            raise ValueError(f"hidden_layer_sizes={hidden!r}: expected positive whole numbers, such as (64, 64)")
-        widths = (n_inputs or self.n_features_in_, *map(int, hidden), n_outputs or self._n_outputs())
+        hidden = hidden_widths(self.hidden_layer_sizes)
+        widths = (n_inputs or self.n_features_in_, *hidden, n_outputs or self._n_outputs())
         return Network(widths, self._task, self.activation, getattr(self, "noise", "constant"))
 
     def _group_ids(self, n_inputs: int) -> np.ndarray | None:
         """`groups` as an id for each input; also given as lists of columns, by position or name."""
-        groups = self.groups
-        if groups is None:
-            return None
-        if not all(isinstance(g, list | tuple | np.ndarray) for g in groups):
-            return np.asarray(groups)
-        names = {name: i for i, name in enumerate(getattr(self, "feature_names_in_", ()))}
-        ids = np.arange(n_inputs)
-        for group in groups:
-            try:
-                columns = [names[c] if isinstance(c, str) else range(n_inputs)[c] for c in group]
-            except (KeyError, IndexError) as error:
-                raise ValueError(f"groups names the column {error.args[0]!r}, which X does not have") from None
-            ids[columns] = n_inputs + min(columns)
-        return ids
+        return group_ids(self.groups, getattr(self, "feature_names_in_", ()), n_inputs)
 
     # data
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X, y = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), reset=reset, multi_output=self._task == "regression",
-            y_numeric=self._task == "regression",
-        )  # fmt: skip
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        X, y, weight = given.checked(self, X, y, sample_weight, reset)
         return sorted_rows(*counted_rows(X, y, weight))
 
     def _learn_scales(self, X: np.ndarray, weight: np.ndarray) -> None:
         self.x_mean_, self.x_scale_ = scales_of(X, weight) if self.standardize else identity_scales(X.shape[1])
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return ScaledRows(X, self.x_mean_, self.x_scale_)[:]
+        return scaled("X", X, self.x_mean_, self.x_scale_)
 
     def _new_rows(self, X: Any) -> ScaledRows:
         check_is_fitted(self, "fitted_")
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return ScaledRows(X, self.x_mean_, self.x_scale_)
+        return ScaledRows(given.new_rows(self, X), self.x_mean_, self.x_scale_)
 
 
 def _move(show: Show, epochs: float) -> None:
     """Tell how far an epoch has come."""
     show(epochs, None, {})
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"

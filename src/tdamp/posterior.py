@@ -23,7 +23,10 @@ class Sample(NamedTuple):
 
     def __call__(self, X: Any) -> np.ndarray:
         """Outputs (regression) or class scores of every row, without noise."""
-        u = np.asarray(X, np.float64)[:, self.inputs]
+        u = np.asarray(X, np.float64)
+        if u.ndim != 2 or u.shape[1] <= max(self.inputs) or not np.isfinite(u).all():
+            raise ValueError(f"X has shape {u.shape}: expected finite numbers, in the columns that the fit was given")
+        u = u[:, self.inputs]
         for l, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             u = u @ weight + bias
             if l < len(self.weights) - 1:

@@ -71,7 +71,8 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
     units = goal_units(settings, network, group_of)
     if units is not None and not depth <= units <= sum(counts):
         raise ValueError(
-            f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {depth} layers needs one"
+            f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {depth} layers needs one; "
+            f"expected {depth} to {sum(counts)} units, or the fraction that gives as many"
         )
     keep = settings.keep
     if isinstance(keep, tuple) and (len(keep) != depth or not all(0 < k <= 1 for k in keep)):

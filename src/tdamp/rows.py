@@ -8,6 +8,10 @@ MOST_COPIES = 4
 """Times as many rows, at most, when weights are taken as copies."""
 MOST_SORTED = 1_000_000
 """Numbers in a table whose rows are sorted before training."""
+FURTHEST = 1e12
+"""Standard deviations from the mean: the squares of more, summed, come near the end of float32."""
+CONSTANT = 1e-10
+"""A column whose standard deviation is below this share of its mean is constant but for rounding."""
 
 
 def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -15,7 +19,7 @@ def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.n
 
     So a weight is the same as copies, minibatches and all; where that would be too many rows, weights stay weights.
     """
-    counts = weight.astype(np.int64)
+    counts = weight.astype(np.int64)  # at most `given.MOST_WEIGHT`
     if (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight):
         return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
     there = weight > 0
@@ -46,8 +50,22 @@ def mean_and_std(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np
 
 
 def std_or_one(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-    """One where the column is constant but for rounding."""
-    return np.where(std > 1e-10 * np.abs(mean), std, 1.0)
+    """One where the column is constant but for rounding, or its standard deviation where huge numbers make it more."""
+    return np.where(std > CONSTANT * np.abs(mean), std, np.maximum(1.0, std))
+
+
+def scaled(name: str, values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Columns in units of their scale, in float32; ValueError for a number that is too far away."""
+    with np.errstate(over="ignore"):
+        found = (values - mean) / scale
+    if max(found.max(initial=0), -found.min(initial=0)) > FURTHEST:
+        row, column = np.argwhere(np.abs(found) > FURTHEST)[0]
+        raise ValueError(
+            f"{name} has {values[row, column]:g} (column {column}): {abs(found[row, column]):.1g} times the scale of "
+            f"the training data ({scale[column]:g}) from their mean ({mean[column]:g}), above {FURTHEST:g}; check its "
+            "unit, or fit with standardize=True on rows of this kind"
+        )
+    return found.astype(np.float32)
 
 
 def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -65,4 +83,4 @@ class ScaledRows:
         return len(self.values)
 
     def __getitem__(self, rows: slice) -> np.ndarray:
-        return ((self.values[rows] - self.mean) / self.scale).astype(np.float32)
+        return scaled("X", self.values[rows], self.mean, self.scale)

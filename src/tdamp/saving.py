@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from .calibration import Calibration
+from .checks import check_groups
 from .estimators import TDAMPClassifier, TDAMPRegressor
 from .export import store
 from .export.store import ModelFileError
@@ -23,6 +24,9 @@ from .training import Fitted, active_units
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
 NOT_STORED = ("callbacks", "checkpoint_dir")
 SCALES = ("x_mean_", "x_scale_", "lost_log_likelihood_", "y_mean_", "y_scale_")
+
+MOST_UNITS = 10**7
+"""Of a layer: more were never trained, and lists of them would fill the memory."""
 
 Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
 
@@ -80,18 +84,24 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         raise ModelFileError("the networks in config.json do not belong to the estimator")
     kept = tuple(arrays[f"kept.{l}"] for l in range(network.n_layers))
     for units, width, full in zip(kept, network.widths, asked.widths, strict=False):
-        if units.shape != (width,) or units.dtype != np.int64 or (np.diff(units) <= 0).any():
+        if full > MOST_UNITS:
+            raise ModelFileError(f"a layer of {full} units is asked for, above {MOST_UNITS}")
+        if units.shape != (width,) or units.dtype != np.int64:
             raise ModelFileError("the lists of units do not fit the network")
-        if units[0] < 0 or units[-1] >= full:
-            raise ModelFileError("a unit is listed that the network does not have")
+        if (units < 0).any() or (units >= full).any() or (np.diff(units) <= 0).any():
+            raise ModelFileError("a unit is listed that the network does not have, or out of order")
     history = tuple(dict(record) for record in config["history"])
     epoch = config["epoch"]
     if type(epoch) is not int or not 0 <= epoch <= len(history):
         raise ModelFileError(f"epoch is {epoch!r}, in a history of {len(history)}")
+    if not all(type(record["epoch"]) is int and _is_numbers([*record.values()]) for record in history):
+        raise ModelFileError("the history has an epoch without its number, or neither numbers nor words")
+    if history and not 0 < history[epoch - 1]["counted"] < np.inf:
+        raise ModelFileError("the history has an epoch that counted no data")
     state, calibration = _state(network, arrays), _calibration(network, arrays)
     estimator.fitted_ = Fitted(network, state, kept, history, Outcome[config["outcome"]], epoch, calibration)
     estimator.network_ = asked
-    estimator.n_rows_ = int(config["n_rows"])
+    estimator.n_rows_ = _count("n_rows", config["n_rows"])
     estimator.settings_ = Settings(**_tuples(config["settings"]))
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)
@@ -99,6 +109,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if names.shape != (asked.widths[0],) or not all(isinstance(name, str) for name in names):
             raise ModelFileError("there are more or fewer feature names than inputs")
         estimator.feature_names_in_ = names
+    check_groups(estimator._group_ids(asked.widths[0]), asked.widths[0])
     outputs = asked.n_targets
     for name in SCALES if kind is TDAMPRegressor else SCALES[:3]:
         scale = arrays[name]
@@ -112,8 +123,23 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if estimator.classes_.shape != (outputs,) or len(np.unique(estimator.classes_)) != outputs:
             raise ModelFileError("there are more or fewer classes than outputs")
     else:
-        estimator.single_output_ = bool(config["single_output"])
+        estimator.single_output_ = config["single_output"]
+        if not isinstance(estimator.single_output_, bool) or (estimator.single_output_ and outputs != 1):
+            raise ModelFileError(f"single_output is {config['single_output']!r}, with {outputs} outputs")
     return estimator
+
+
+def _count(name: str, value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ModelFileError(f"{name} is {value!r}, expected a whole number of at least 0")
+    return value
+
+
+def _is_numbers(value: Any) -> bool:
+    """Or plain words, or lists of both."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_numbers, value))
+    return isinstance(value, int | float | None) or (isinstance(value, str) and value.isascii())
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
@@ -141,6 +167,8 @@ def _state(network: Network, arrays: dict[str, np.ndarray]) -> State:
             raise ModelFileError(f"the array {path_name(path)} has shape {array.shape}, expected {expected.shape}")
         if np.isnan(array).any() or (path_name(path).endswith("var") and (array < 0).any()):
             raise ModelFileError(f"the array {path_name(path)} holds values that no posterior has")
+        if path_name(path) == "noise_var" and not (array > 0).all():
+            raise ModelFileError("noise_var must be positive")
         return array.astype(expected.dtype)
 
     state = jax.device_put(jax.tree_util.tree_map_with_path(put, like))

@@ -17,6 +17,8 @@ Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
 
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
+"""Of data_weight and memory, which are float32 in training."""
 PRUNING_DATA_WEIGHT = 2.0
 PRUNING_MEMORY = 1.0
 """Bounds of data_weight and memory while units are being removed, unless memory is given."""
@@ -83,7 +85,7 @@ class Settings:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
         for name in ("max_epochs", "batch_size", "sweeps", "patience"):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name}={value!r}: expected a whole number of at least 1")
         for name in ("trust", "noise_init", "init_scale", "init_noise"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
@@ -98,8 +100,8 @@ class Settings:
             raise ValueError("prune_start and prune_end are fractions of the epochs with 0 <= start <= end <= 1")
         for name in ("data_weight", "memory"):
             value = getattr(self, name)
-            if value is not None and not all(math.isfinite(k) and k > 0 for k in _sequence(value) or (math.nan,)):
-                raise ValueError(f"{name}={value!r}: expected a positive number, or a sequence of them")
+            if value is not None and not all(LEAST_WEIGHT <= k <= MOST_WEIGHT for k in _sequence(value) or (math.nan,)):
+                raise ValueError(f"{name}={value!r}: expected a positive number, or a sequence of them (1e-30 to 1e30)")
         if sum(goal is not None for goal in (self.keep, self.max_params, self.max_multiply_adds)) > 1:
             raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
         if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
@@ -146,7 +148,7 @@ def check_network(network: Network) -> None:
     """Raise ValueError for a network the engine cannot run."""
     if len(network.widths) < 2 or any(not isinstance(n, Integral) or n < 1 for n in network.widths):
         raise ValueError(f"widths={network.widths!r}: expected at least two positive whole numbers, inputs to outputs")
-    if network.activation not in ACTIVATIONS:
+    if not isinstance(network.activation, str) or network.activation not in ACTIVATIONS:
         raise ValueError(f"activation={network.activation!r}: expected one of {', '.join(ACTIVATIONS)}")
     if network.task not in ("regression", "classification"):
         raise ValueError(f'task={network.task!r}: expected "regression" or "classification"')

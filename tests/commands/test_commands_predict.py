@@ -121,6 +121,7 @@ def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Pa
         shutil.copytree(regression.model, folder)
         config = json.loads((folder / "config.json").read_text())
         config.update(change(config))  # type: ignore[operator]
+        del config["config_sha256"]  # as someone does who means the change
         (folder / "config.json").write_text(json.dumps(config))
         said = call("predict", folder, new)
         assert said.out == "" and said.err.startswith("tdamp: ") and said.err.count("\n") <= 2

@@ -1,9 +1,9 @@
 """A folder that holds one model: model.safetensors, config.json, README.md. Nothing in it is ever executed.
 
 Saving replaces config.json last but one, in one step of the file system; it holds the hash of the data that belong to
-it. Before that step the folder is the old model, after it the new one, whose data may still bear the name
-model-<hash>.safetensors: `load` looks there too. README.md is for people and follows at the end. One process may save
-at a time; others may load meanwhile.
+it, and that of its own entries. Before that step the folder is the old model, after it the new one, whose data may
+still bear the name model-<hash>.safetensors: `load` looks there too. README.md is for people and follows at the end.
+One process may save at a time; others may load meanwhile.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..files import PART, rename_whole, settle, write_whole
 
 DATA, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 FORMAT, SCHEMA = "tdamp", 1
-HEADER = ("format", "schema", "tdamp", "sha256")
+HEADER = ("format", "schema", "tdamp", "sha256", "config_sha256")
 MAX_CONFIG_BYTES = 16 * 2**20
 DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 DTYPES |= {"float16", "float32", "float64", "bool"}
@@ -52,7 +52,7 @@ def save(folder: str | Path, arrays: Arrays, config: dict[str, Any], card: str) 
         raise ValueError(f"config: the names {', '.join(taken)} belong to the file format; choose others")
     data = _pack(arrays)
     digest = hashlib.sha256(data).hexdigest()
-    header = dict(zip(HEADER, (FORMAT, SCHEMA, __version__, digest), strict=True))
+    header = dict(zip(HEADER, (FORMAT, SCHEMA, __version__, digest, _digest(config)), strict=True))
     text = json.dumps({**header, **config}, allow_nan=False, ensure_ascii=False, indent=1).encode()
     if len(text) > MAX_CONFIG_BYTES:
         raise ValueError(f"config: {len(text)} bytes of JSON, at most {MAX_CONFIG_BYTES} are allowed; use arrays")
@@ -84,12 +84,24 @@ def load(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
     if data is None:
         raise ModelFileError(f"{folder / DATA}: damaged or truncated (its SHA-256 is not the one in {CONFIG})")
     arrays = _unpack(data, folder)
-    schema, config = config["schema"], {k: v for k, v in config.items() if k not in HEADER}
+    schema, own = config["schema"], config.get("config_sha256")
+    config = {k: v for k, v in config.items() if k not in HEADER}
+    if own is not None and own != _digest(config):
+        raise ModelFileError(
+            f'{folder / CONFIG}: damaged or changed since it was saved ("config_sha256" is the hash of other entries): '
+            "save the model again; if the change was meant, take that line out"
+        )
     for step in range(schema, SCHEMA):
         if step not in MIGRATIONS:
             raise ModelFileError(f"{folder}: schema {schema} is too old for this tdamp; load it with an older one")
         arrays, config = MIGRATIONS[step](arrays, config)
     return arrays, config
+
+
+def _digest(config: dict[str, Any]) -> str:
+    """Of the entries, however they are laid out in the file."""
+    plain = json.loads(json.dumps(config, allow_nan=False))  # its keys are text, and can be sorted
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _pending(digest: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from ..extras import need
 from ..files import write_whole
 from .plain import Plain, described
+from .store import ModelFileError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -67,14 +68,19 @@ def save_torch(plain: Plain, path: str | Path) -> None:
 
 
 def load_torch(path: str | Path) -> nn.Sequential:
-    """The network that `save_torch` wrote."""
+    """The network that `save_torch` wrote, or ModelFileError; nothing in the file is run."""
     torch = need("torch", "torch")
-    saved = torch.load(path, weights_only=True)
-    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
-        raise ValueError(f"{path}: not a network of save_torch (format {FORMAT})")
-    model: nn.Sequential = torch.nn.Sequential(*_modules(torch, saved["widths"], saved["activation"])).eval()
-    model.load_state_dict(saved["state_dict"])
-    model.inputs = saved["inputs"]
+    try:
+        saved = torch.load(path, weights_only=True)
+        if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+            raise ModelFileError(f"not a network of save_torch (format {FORMAT})")
+        model: nn.Sequential = torch.nn.Sequential(*_modules(torch, saved["widths"], saved["activation"])).eval()
+        model.load_state_dict(saved["state_dict"])
+        model.inputs = saved["inputs"]
+    except OSError:
+        raise
+    except Exception as error:  # whatever a damaged file makes PyTorch say
+        raise ModelFileError(f"{path}: cannot be read as a network: {error}") from error
     return model
 
 

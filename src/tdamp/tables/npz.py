@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,10 @@ def read_npz(path: Path) -> pd.DataFrame:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise TableError("holds a single array without a name: save it with numpy.savez(path, x=..., y=...)")
             arrays = {name: _array(file, name) for name in file.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise (
-            error if isinstance(error, TableError) else TableError(f"not an NPZ file that can be read: {error}")
-        ) from error
+    except (TableError, OSError):
+        raise
+    except Exception as error:  # whatever a damaged file makes zipfile and NumPy say
+        raise TableError(f"not an NPZ file that can be read ({error}): write it again with numpy.savez") from error
     if not arrays:
         raise TableError("holds no arrays")
     columns: list[tuple[str, np.ndarray]] = []

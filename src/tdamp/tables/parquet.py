@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 def read_parquet(path: Path) -> pd.DataFrame:
     """All columns; a named index that pandas had put away becomes a column again."""
-    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    parquet = need("pyarrow.parquet")
     import pandas as pd
 
     try:
         table = parquet.ParquetFile(path).read()
         check_names(table.column_names)
         frame = table.to_pandas()
-    except arrow.ArrowException as error:
-        raise TableError(f"not a Parquet file that can be read: {error}") from error
+    except (TableError, OSError):
+        raise
+    except Exception as error:  # of pyarrow, or of pandas' own notes in a damaged file
+        raise TableError(f"not a Parquet file that can be read ({error}): write it again") from error
     if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
         return frame
     named = [name for name in frame.index.names if name is not None]
