@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from tdamp import (
     Fitted,
@@ -164,8 +163,7 @@ def test_an_error_in_a_callback_reaches_the_caller(when: str) -> None:
     np.testing.assert_array_equal(model.predict(X), before)  # goes on from where it was
     with pytest.raises(RuntimeError):
         model.set_params(warm_start=False).fit(10 * X, Y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
+    np.testing.assert_array_equal(model.predict(X), before)
 
 
 def add_scalar(tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False):

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import tdamp
-from tdamp import Batches, MemMap, Parquet, TDAMPClassifier, TDAMPRegressor, learner, streaming
+from stopped import in_pieces, same
+from tdamp import Batches, MemMap, Parquet, TDAMPClassifier, TDAMPRegressor, checkpoint, learner, streaming
 from tdamp.checks import Data
 from tdamp.sources import Source, shuffle
 from tdamp.sources.spill import read, store
@@ -302,3 +303,19 @@ def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert peaks[0] > 3 * mapped.nbytes and peaks[1] < 2 * 8 * len(mapped) + 2**20
     np.testing.assert_array_equal(found, np.concatenate(halves))
+
+
+def test_goes_on_from_a_checkpoint(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: a fit from a source that nobody stopped, bit for bit; without a seed of its own it is refused."""
+    x, y = problem()
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+
+    def work(**more: object) -> tdamp.Fitted:
+        return model(max_epochs=3, **more).fit(Batches(in_batches(x, y), spill_dir=small)).fitted_
+
+    pieces = in_pieces(lambda: work(checkpoint_dir=tmp_path / "checkpoint"), writes=1)
+    assert pieces.starts == 5 and pieces.epochs == 3  # stopped after each epoch and after the end
+    same(pieces.result, work())
+    with pytest.raises(ValueError, match="random_state"):
+        work(checkpoint_dir=tmp_path / "another", random_state=None)
