@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-from tdamp import Fitted, checkpoint, training
+from tdamp import Fitted, checkpoint, run
 
 
 class Stopped(BaseException):
@@ -29,7 +29,7 @@ class Pieces(NamedTuple):
 def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
     """`work` is stopped after so many writes each time it is started, until it comes to its end."""
     epochs, said = count(), []
-    save, iterate = checkpoint.Stage.save, training._Run._em_iteration
+    save, iterate = checkpoint.Stage.save, run.Run._em_iteration
 
     def counted(self: Any, epoch: int) -> Any:
         next(epochs)
@@ -46,7 +46,7 @@ def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(checkpoint.Stage, "save", stopping)
-            patch.setattr(training._Run, "_em_iteration", counted)
+            patch.setattr(run.Run, "_em_iteration", counted)
             try:
                 return Pieces(work(), starts, next(epochs), said)
             except Stopped:

@@ -14,7 +14,7 @@ GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", 
 GROUND |= {"devices", "events", "records"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
 ALGORITHM |= {"settings", "state", "stored", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
-ALGORITHM |= {"checkpoint", "problem", "snapshot"}
+ALGORITHM |= {"checkpoint", "problem", "snapshot", "fitted", "run"}
 FLOORS = ("ground", "factors", "algorithm", "people", "bench")
 
 

@@ -26,7 +26,7 @@ from tdamp import (
     fit,
 )
 from tdamp.logs import written_to
-from tdamp.training import _Run
+from tdamp.run import Run
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -88,7 +88,7 @@ def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeyp
     fit(network, x, y, replace(settings, max_epochs=6, keep=5))
     assert [r.tdamp["widths"][-1] for r in caplog.records if r.tdamp["event"] == "compaction"] == [1]
     caplog.clear()
-    monkeypatch.setattr(_Run, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
+    monkeypatch.setattr(Run, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
     fit(network, x, y, settings)
     assert caplog.records[-1].tdamp["outcome"] == "NOISE_AT_FLOOR" and "data_weight" in caplog.messages[-1]
 

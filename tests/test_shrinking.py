@@ -12,7 +12,7 @@ import jax
 import numpy as np
 import pytest
 
-from tdamp import Fitted, Network, Settings, compact, fit, training
+from tdamp import Fitted, Network, Settings, compact, fit, run
 from tdamp.epoch import _e_step
 from tdamp.programs import in_background
 
@@ -110,14 +110,14 @@ def test_the_result_is_that_of_full_arrays(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_forecast_that_was_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
     """enumeration: arrays without room are given up when no unit will go any more, and others are ordered and used."""
     made: list[compact.Smaller] = []
-    order = training._Run._order_smaller
+    order = run.Run._order_smaller
 
     def ordered(self: Any, active: list[np.ndarray], epochs_done: int) -> compact.Smaller | None:
         arrays = order(self, active, epochs_done)
         made.extend([arrays] if arrays else [])
         return arrays
 
-    monkeypatch.setattr(training._Run, "_order_smaller", ordered)
+    monkeypatch.setattr(run.Run, "_order_smaller", ordered)
     monkeypatch.setattr(compact.Smaller, "holds", lambda self, active: self is not made[0])
     _, widths = trained(replace(SETTINGS, max_epochs=16))
     assert len(made) == 2 and made[1].due == 16 * SETTINGS.prune_end + 1 + LEAD

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from tdamp import Fitted, Network, Outcome, Settings, fit, mean_network, training
+from tdamp import Fitted, Network, Outcome, Settings, fit, mean_network, run
 from tdamp.damp import Clips
 
 NETWORK = Network((6, 8, 2))
@@ -114,7 +114,7 @@ def test_divergence_returns_the_state_before(monkeypatch: pytest.MonkeyPatch) ->
     x, y = problem()
     two = fit(NETWORK, x, y, replace(SETTINGS, max_epochs=2))
     epochs = iter([True, True, False])
-    monkeypatch.setattr(training, "is_finite", lambda _: next(epochs))
+    monkeypatch.setattr(run, "is_finite", lambda _: next(epochs))
     stopped = fit(NETWORK, x, y, replace(SETTINGS, max_epochs=9))
     assert stopped.outcome is Outcome.DIVERGED and len(stopped.history) == 2 and is_finite(stopped)
     assert "not finite" in str(stopped.outcome)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .checkpoint import CheckpointError, CheckpointWarning
     from .estimators import Distribution, TDAMPClassifier, TDAMPRegressor
     from .export.store import ModelFileError
+    from .fitted import Fitted
     from .logs import JsonLines
     from .network import Network
     from .outcome import Outcome, TrainingWarning
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from .saving import load, save
     from .settings import Settings
     from .sources import Batches, MemMap, Parquet
-    from .training import Fitted, fit
+from .training import fit
 
 _HOME = {
     "Batches": "sources",
     "CheckpointError": "checkpoint",
     "CheckpointWarning": "checkpoint",
     "Distribution": "estimators",
-    "Fitted": "training",
+    "Fitted": "fitted",
     "JsonLines": "logs",
     "MemMap": "sources",
     "Message": "beliefs",

@@ -12,12 +12,12 @@ from .beliefs import Moments
 from .calibration import Predicted
 from .factors.varying_output import mean_noise
 from .feed import ROW_BUCKET, SMALL, padded_rows
+from .fitted import Fitted, active_units
 from .needed import lost_log_likelihood, some_rows
 from .network import Network
 from .predict import NODES, log_class_probs, mean_network, output_moments
 from .programs import Program
 from .rows import ScaledRows
-from .training import Fitted, active_units
 
 MOST_NUMBERS = 2**24
 """Of the largest intermediate array of a block."""

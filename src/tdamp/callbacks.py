@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .training import Fitted
+from .fitted import Fitted
 
 
 class TrainingCallback(Protocol):

@@ -16,11 +16,11 @@ from sklearn.utils import check_random_state
 
 from . import compact
 from .export.plain import Plain, plain_of
+from .fitted import Fitted
 from .needed import occam
 from .network import Network
 from .posterior import Sample, draw
 from .state import remove
-from .training import Fitted
 
 
 class Findings(SelectorMixin):

@@ -16,10 +16,11 @@ from .checkpoint import Checkpoint
 from .checks import Data
 from .devices import mesh_of
 from .events import part
+from .fitted import Callback, Fitted
 from .held_out import HeldOut, hold_out, level_of, without_any
 from .network import Network
 from .settings import Settings
-from .training import Callback, Fitted, fit
+from .training import fit
 from .twins import FOLDS, folds_of, looked_at, looks
 
 TWINS_ROWS = 3000

@@ -11,9 +11,9 @@ from sklearn.model_selection import train_test_split
 from . import blocks, calibration
 from .calibration import LEAST_DOF, Calibration, Level, Predicted
 from .checks import Data
+from .fitted import Fitted
 from .looks import Looks
 from .needed import some_rows
-from .training import Fitted
 
 
 class Look(NamedTuple):

@@ -22,6 +22,7 @@ from .checks import Data
 from .compilation import keep_compiled
 from .events import outline
 from .findings import Findings
+from .fitted import Fitted
 from .fitting import AGAIN_ROWS, fit_table
 from .network import Network, Task
 from .outcome import Outcome, TrainingWarning
@@ -33,7 +34,6 @@ from .settings import Settings, check_network
 from .sources.source import Source
 from .sources.spill import Known, Scale, Streamed, read, spilling, store
 from .streaming import CHUNK_NUMBERS, fit_streamed, n_held
-from .training import Fitted
 
 SOURCES = 2**31
 """Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from .factors import spike_slab
+from .fitted import Fitted
 from .needed import activate
-from .training import Fitted
 
 
 class Sample(NamedTuple):

@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
 from .checks import Data
+from .fitted import Fitted
 from .network import Network
 from .records import digest
 from .settings import Settings
 from .stored import Stored
-
-if TYPE_CHECKING:
-    from .training import Fitted
 
 SHORT = 30
 """Characters of a value that a message shows; of longer ones it says only that they differ."""

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .events import in_words
-from .training import Fitted
+from .fitted import Fitted
 
 Show = Callable[[float, Fitted | None, dict[str, Any]], None]
 

@@ -14,12 +14,12 @@ from .checks import check_groups
 from .estimators import TDAMPClassifier, TDAMPRegressor
 from .export import store
 from .export.store import ModelFileError
+from .fitted import Fitted, active_units
 from .model_card import card
 from .network import Network
 from .outcome import Outcome
 from .settings import Settings, check_network
 from .state import State, init, is_finite, path_name
-from .training import Fitted, active_units
 
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
 NOT_STORED = ("callbacks", "checkpoint_dir")

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .checkpoint import Checkpoint
+from .fitted import Callback, Fitted
 from .held_out import HeldOut, without_any
 from .network import Network
 from .settings import Settings
 from .sources.spill import Streamed
-from .training import Callback, Fitted, fit_checked
+from .training import fit_checked
 
 CHUNK_NUMBERS = 2**23
 """Of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""

@@ -20,10 +20,11 @@ from .calibration import Level, Predicted
 from .checkpoint import Checkpoint
 from .checks import Data
 from .events import part
+from .fitted import Callback, Fitted
 from .looks import Looks
 from .network import Network
 from .settings import Settings
-from .training import Callback, Fitted, fit
+from .training import fit
 
 FOLDS = 5
 LOOKS = 25

@@ -12,11 +12,11 @@ import numpy as np
 from tdamp import predict
 from tdamp.beliefs import Moments
 from tdamp.export.plain import Plain, plain_of
+from tdamp.fitted import Fitted
 from tdamp.network import Network
 from tdamp.outcome import Outcome
 from tdamp.settings import Settings
 from tdamp.state import init
-from tdamp.training import Fitted
 
 output_moments = jax.jit(predict.output_moments, static_argnums=0)
 mean_network = jax.jit(predict.mean_network, static_argnums=0)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..fitted import Fitted
 from ..network import Network, Noise, Task
-from ..training import Fitted
 from ..turbo import posterior
 
 

@@ -17,10 +17,10 @@ from ..blocks import log_scores
 from ..checks import Data
 from ..epoch import em_iteration
 from ..feed import Feed, shuffle
+from ..fitted import Fitted, active_units
 from ..network import Network
 from ..outcome import Outcome
 from ..state import State
-from ..training import Fitted, active_units
 from .exchange import Belief, Broadcast, Upload
 from .packing import opened_broadcast, packed_upload
 from .terms import Terms

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..training import active_units
+from ..fitted import active_units
 from . import private
 from .exchange import Broadcast, Upload, n_bytes
 from .private import Privacy

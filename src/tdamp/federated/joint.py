@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from .. import prune
 from ..checks import Data, check_groups
+from ..fitted import Fitted
 from ..network import Network
 from ..outcome import Outcome
 from ..state import State, start
-from ..training import Fitted
 from .aggregate import weighted_sum
 from .server import Server
 from .summary import Scaling, Summary, merged, scales_after, scaling_of

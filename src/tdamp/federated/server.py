@@ -11,9 +11,9 @@ import numpy as np
 
 from .. import compact, mstep, prune
 from ..algorithm import m_step, plan_of
+from ..fitted import active_units
 from ..network import Network
 from ..state import State, evidence, is_finite, prior_logit, question, remove
-from ..training import active_units
 from ..turbo import Layer
 from . import site_layers
 from .aggregate import shares_of, weighted_sum

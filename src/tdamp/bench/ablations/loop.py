@@ -19,13 +19,14 @@ from ...algorithm import Knobs, Plan, knobs_of, m_step, minibatch_step, plan_of
 from ...checks import check_data
 from ...epoch import segments
 from ...feed import Feed, shuffle
+from ...fitted import active_units
 from ...mstep import NoiseStats, no_stats
 from ...network import Network
 from ...outcome import Outcome
 from ...predict import mean_network
+from ...run import SEGMENTS
 from ...settings import Settings
 from ...state import State, evidence, init, is_finite, prior_logit, question, remove
-from ...training import SEGMENTS, active_units
 from ..jobs import Job, Run, loss_of
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...fitted import active_units
 from ...state import State, prior_logit, question
-from ...training import active_units
 from .loop import Arm
 
 ON = 0.5
