@@ -58,6 +58,8 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench uci
 	$(BIN)/tdamp bench classes
 	$(BIN)/tdamp bench simulated
+	$(BIN)/tdamp bench growth
+	$(BIN)/tdamp bench soak
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

@@ -66,6 +66,9 @@ def draw(index: int) -> Configuration:
     hidden, inputs = tuple(one(HIDDEN) for _ in range(depth)), one(INPUTS)
     if isinstance(keep, float):  # which layer's units go is then open: a deep network would end in too many shapes
         keep = keep if depth == 1 and keep * (inputs + sum(hidden)) >= 2 * BUCKET else None
+    pruning = "exact"
+    if prior == "group" and depth == 1 and keep is not None:  # the paper's rule wants a share of all units
+        keep, pruning = 0.5, "paper"
     regression = task == "regression"
     return Configuration(
         face=face,
@@ -79,7 +82,7 @@ def draw(index: int) -> Configuration:
         prior=prior,
         pasp=one(("anchored", "paper"), (0.7, 0.3)),
         keep=keep,
-        pruning="paper" if prior == "group" and isinstance(keep, float) and rng.random() < 0.5 else "exact",
+        pruning=pruning,
         grouped=prior != "burst" and keep is None and inputs > 1 and bool(rng.random() < 0.3),
         batch_size=one((1, 8, 16, 64)),
         many_sweeps=bool(rng.random() < 0.4),
