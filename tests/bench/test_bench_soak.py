@@ -33,7 +33,8 @@ def test_configurations_cover_what_they_should():
     """enumeration: every task, face, prior, PasP, activation, noise and pruning is among those of a full run."""
     drawn = [configuration.draw(i) for i in range(FULL.configurations)]
     assert FULL.configurations * FULL.problems == 2000
-    for name, wanted in (("face", 2), ("task", 2), ("prior", 3), ("pasp", 2), ("activation", 5), ("noise", 2), ("pruning", 2)):
+    kinds = {"face": 2, "task": 2, "prior": 3, "pasp": 2, "activation": 5, "noise": 2, "pruning": 2}
+    for name, wanted in kinds.items():
         assert len({getattr(c, name) for c in drawn}) == wanted, name
     assert {len(c.hidden) for c in drawn} >= {1, 8} and any(c.keep for c in drawn) and any(c.grouped for c in drawn)
     assert {n for c in drawn for n in c.hidden} == set(configuration.HIDDEN)

@@ -103,7 +103,7 @@ def _labels(rng: np.random.Generator, signal: np.ndarray, chosen: tuple[str, ...
     if "rare_classes" in chosen:
         y[:] = 0
     if "label_noise" in chosen:
-        wrong = rng.random(rows) < 0.4
-        y[wrong] = rng.integers(0, classes, wrong.sum())
+        wrong = np.flatnonzero(rng.random(rows) < 0.4)
+        y[wrong] = rng.integers(0, classes, len(wrong))
     y[rng.permutation(rows)[:classes]] = np.arange(classes)  # every class is there
     return y.astype(np.int32)
