@@ -63,6 +63,8 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench classes
 	$(BIN)/tdamp bench simulated
 	$(BIN)/tdamp bench stream
+	$(BIN)/tdamp bench growth
+	$(BIN)/tdamp bench soak
 
 # An environment without even pip: what is in it, the package has asked for.
 ENVIRONMENT = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \

@@ -43,6 +43,23 @@ def test_restrain_bounds_the_squared_scores(pull: float, trust: float) -> None:
         np.testing.assert_array_equal(held.score, said.score)
 
 
+def test_restrain_holds_scores_whose_squares_are_infinite() -> None:
+    """identity: the same update in other units of the weights; a removed unit (variance 0) hides nothing."""
+    prior, said = random_update(1e6)
+    held, _ = damp.restrain(prior, said, 1.0)
+    unit = np.float32(1e-15)  # weights this small belong to inputs of 1e15: scores beyond 1e19 have infinite squares
+    removed = jnp.asarray([[1.0]] * 5 + [[0.0]], jnp.float32)
+    tiny = Moments(prior.mean.astype(jnp.float32) * unit, prior.var.astype(jnp.float32) * unit * unit)
+    strong = Score(said.score.astype(jnp.float32) / unit, said.prec.astype(jnp.float32) / unit / unit)
+    assert np.isinf(jnp.sum(strong.score * strong.score * tiny.var))  # what squaring first gives
+    found, acted = damp.restrain(tiny, strong, 1.0)
+    assert acted
+    np.testing.assert_allclose(found.score * unit, held.score, rtol=1e-4)
+    gone = Moments(tiny.mean * removed, tiny.var * removed)
+    found, acted = damp.restrain(gone, strong, 1.0)
+    assert acted and np.isclose(ratio(gone, found), 1.0, rtol=1e-4)
+
+
 def test_restrain_keeps_the_direction() -> None:
     """identity: every mean moves by the same fraction of its free step."""
     prior, said = random_update(50.0, seed=1)

@@ -175,3 +175,17 @@ def test_base_var_can_neither_collapse_nor_blow_up() -> None:
         np.testing.assert_allclose(layer.base_var, mstep.BASE_VAR_RANGE[end], rtol=1e-6)
     nothing = mstep.learn_base_var(layer_with(1.0, 1.0, active_prob=0.0), jnp.float64(1.0))
     assert np.isfinite(nothing.base_var) and nothing.base_var > 0
+
+
+def test_base_var_of_tiny_and_of_huge_weights() -> None:
+    """identity: in float32 too the next base variance is the geometric mean of this one and the target."""
+    for unit in (1e-30, 1.0, 1e30):
+        layer = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), layer_with(0.0, 4.0))
+        layer = layer._replace(
+            weight=Moments(layer.weight.mean, layer.weight.var * np.float32(unit)),
+            base_var=layer.base_var * np.float32(unit),
+        )
+        naive = float(jnp.sqrt(layer.base_var * np.float32(4 * unit)))
+        assert (unit == 1) == (0 < naive < np.inf)
+        learned = mstep.learn_base_var(layer, layer.base_var)
+        np.testing.assert_allclose(float(learned.base_var), unit * 2.0, rtol=1e-5)

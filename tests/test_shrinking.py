@@ -64,7 +64,7 @@ def test_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: compiled at once or late, the arrays change LEAD epochs after they begin to pay, and all bits agree."""
     ends = []
     for background in (at_once, slowly):
-        monkeypatch.setattr(training, "in_background", background)
+        monkeypatch.setattr(run, "in_background", background)
         found, widths = trained()
         first = next(epoch for epoch, w in enumerate(widths, 1) if w != NETWORK.widths)
         orders = [r["epoch"] for r in found.history if compact.pays(NETWORK, masks(r["active_units"]), 1e9)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .saving import load, save
     from .settings import Settings
     from .sources import Batches, MemMap, Parquet
-from .training import fit
+    from .training import fit
 
 _HOME = {
     "Batches": "sources",

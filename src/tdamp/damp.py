@@ -96,8 +96,11 @@ def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, 
     A score's expected square is its precision (Bartlett's identity), here weighted with the prior's variance and summed
     over a layer. A batch whose rows pull together is counted row by row and overshoots that by up to its size; then
     the score (not the precision) is scaled down, its square to `trust` times the expected one.
+
+    A score is multiplied by the variance before it is squared: of tiny weights it may be so large that its square is
+    infinite, and NaN with the zero variance of a removed unit.
     """
-    found, expected = jnp.sum(said.score * said.score * prior.var), trust * jnp.sum(said.prec * prior.var)
+    found, expected = jnp.sum(said.score * (said.score * prior.var)), trust * jnp.sum(said.prec * prior.var)
     over = found > expected
     scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1))
     return Score(scale * said.score, said.prec), over.astype(jnp.int32)

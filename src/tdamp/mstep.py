@@ -114,7 +114,8 @@ def learn_base_var(layer: Layer, start: Array, heard: Array | None = None) -> La
     columns = jnp.ones_like(layer.bias.mean) if heard is None else heard.astype(w_post.mean.dtype)
     count = jnp.maximum(layer.active_prob.sum() * columns.sum(), 1.0)
     target = ((w_post.var + w_post.mean**2) @ columns).sum() / count
-    new = jnp.sqrt(layer.base_var * jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start))
+    target = jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start)
+    new = jnp.sqrt(layer.base_var) * jnp.sqrt(target)  # the product of two tiny variances would be zero in float32
     return layer._replace(base_var=new)
 
 

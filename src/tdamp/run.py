@@ -88,6 +88,7 @@ class Run:
             self._question(from_here=True)
 
     def train(self, callback: Callback | None, monitor: Monitor | None) -> Fitted:
+        """All epochs that are still to come."""
         if self.ended is not None:
             return self._fitted(*self.ended)
         outcome, begun = Outcome.OK, time.perf_counter()

@@ -1,4 +1,4 @@
-"""`tdamp bench accuracy`, `speed`, `classes`, `uci`, `simulated` and `stream`: measurements (extra `bench`)."""
+"""`tdamp bench ...`: measurements, most of them beside peers (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .arguments import count, seed
 PARTS = ("mnist", "boston", "keep", "depth")
 UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
 UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "laplace")
+SOAK_PARTS = ("problems", "streams")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -27,6 +28,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     speed = kinds.add_parser("speed", help="seconds per epoch, scaling, compilation, memory")
     _add_common(speed)
     speed.set_defaults(command=run_speed)
+
+    growth = kinds.add_parser("growth", help="seconds per epoch against rows, width, depth and units kept")
+    _add_common(growth)
+    growth.set_defaults(command=run_growth)
 
     classes = kinds.add_parser(
         "classes",
@@ -63,6 +68,15 @@ def add(commands: argparse._SubParsersAction) -> None:
     _add_common(stream)
     stream.set_defaults(command=run_stream)
 
+    soak = kinds.add_parser(
+        "soak",
+        help="2,000 random networks on hostile data and hostile streams: is anything not finite?",
+        description="What has finished is kept and not run again: the command may be interrupted.",
+    )
+    soak.add_argument("--only", nargs="+", choices=SOAK_PARTS, default=SOAK_PARTS, help="parts to run; all by default")
+    _add_common(soak)
+    soak.set_defaults(command=run_soak)
+
 
 def run_accuracy(chosen: argparse.Namespace) -> None:
     """Accuracy beside Adam."""
@@ -76,6 +90,13 @@ def run_speed(chosen: argparse.Namespace) -> None:
     from ..bench.speed.run import run
 
     run(chosen.quick, _out(chosen, "speed"))
+
+
+def run_growth(chosen: argparse.Namespace) -> None:
+    """The cost of an epoch as problems grow."""
+    from ..bench.growth.run import run
+
+    run(chosen.quick, _out(chosen, "growth"))
 
 
 def run_classes(chosen: argparse.Namespace) -> None:
@@ -104,6 +125,13 @@ def run_stream(chosen: argparse.Namespace) -> None:
     from ..bench.stream.run import run
 
     run(chosen.quick, _out(chosen, "stream"), chosen.folder)
+
+
+def run_soak(chosen: argparse.Namespace) -> None:
+    """Random networks on hostile data, and hostile streams."""
+    from ..bench.soak.run import run
+
+    run(chosen.only, chosen.quick, _out(chosen, "soak"))
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..logs import written_to
 from . import arguments, fit_words
 from .ends import FAILED, INTERRUPTED, USAGE, Stop
 from .places import about, check_checkpoint, check_model_out, clear_checkpoint, fingerprint, read
@@ -67,6 +66,8 @@ def run(chosen: argparse.Namespace) -> None:
     """Read, encode, split, train, score, save, tell."""
     check_model_out(chosen.out, chosen.force)
     check_checkpoint(chosen.checkpoint, chosen.out)
+    from ..logs import written_to
+
     try:
         with written_to(chosen.log):
             encoder, estimator, facts = _learned(chosen)

@@ -1,0 +1,1 @@
+"""`tdamp bench growth`: seconds per epoch against rows, width, depth and the share of the units kept."""
