@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import tdamp
-from tdamp.auto import FEW_ROWS, Choice, choose
+from tdamp import Network, Settings
+from tdamp.auto import DEEP_HIDDEN, FEW_ROWS, Choice, choose, deep
+from tdamp.state import init
 
 SIZES = (1, 5, 19, 20, 60, 199, 200, 360, 999, 1000, 2000, 20_000, 60_000, 10_000_000)
 
@@ -75,3 +77,28 @@ def test_noise_is_not_learned_and_signal_is() -> None:
     """closed form: the log score of the true density; settings that are wrong for one of the two do fail there."""
     assert loss(signal=0.0) < 0.05 < loss(signal=0.0, data_weight=30.0, early_stopping=False)
     assert loss(signal=0.95) < 0.1 < loss(signal=0.95, data_weight=1.0)
+
+
+def test_deep_networks_remember_longer_in_the_end() -> None:
+    """closed form: memory is the data weight for 0.4 of the epochs, then grows to twice as much; others are as they were."""
+    weights = tuple(float(k) for k in range(1, 21))
+    memory = deep(DEEP_HIDDEN + 1, weights, 25)["memory"]
+    assert memory[:10] == weights[:10] and memory[-1] == 2 * weights[-1]
+    assert np.all(np.diff(np.divide(memory[10:20], weights[10:20])) > 0)
+    assert deep(DEEP_HIDDEN, weights, 25) == {} and len(deep(9, 4.0, 3)["memory"]) == 3
+
+
+def test_the_signal_neither_fades_nor_grows_with_depth() -> None:
+    """rate: through 16 layers of relu, means random, the spread of the units over the rows stays within a factor of 3."""
+    network = Network((64, *[256] * 16, 2))
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 64)).astype(np.float32), rng.normal(size=(400, 2)).astype(np.float32)
+    spread = {}
+    for scale in (0.7, deep(17, 1.0, 1)["init_scale"]):
+        u, found = x, []
+        for layer in init(network, Settings(init_scale=scale), np.random.default_rng(1), x, y).layers[:-1]:
+            z = (u - u.mean(0)) @ np.asarray(layer.weight.mean)
+            found.append(z.std(0).mean())
+            u = np.maximum(z, 0)
+        spread[scale] = found[-1] / found[0]
+    assert spread[0.7] < 1e-3 and 1 / 3 < spread[1.2] < 3

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import blocks, given
-from .auto import HUGE_ROWS, choose, choose_shallow, pruning
+from .auto import HUGE_ROWS, choose, choose_shallow, deep, pruning
 from .callbacks import Callbacks
 from .checkpoint import Checkpoint
 from .checks import Data
@@ -319,6 +319,8 @@ class Learner(Findings, BaseEstimator):
             rest |= pruning(n_rows, values["data_weight"])
         if chosen.memory is not None and is_auto(self.data_weight) and keep is None:
             rest["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
+        elif keep is None:
+            rest |= deep(network.n_layers, values["data_weight"], values["max_epochs"])
         return Settings(**{**rest, **values, **named}), chosen.hold_out
 
     def _network(self, n_inputs: int | None = None, n_outputs: int | None = None) -> Network:

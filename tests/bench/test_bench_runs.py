@@ -81,7 +81,12 @@ def test_mnist_and_depth_are_judged_by_mean_errors():
     error[10] = 0.023
     result["mean"]["tdamp"]["error_predictive"] = list(error)
     assert [v.met for v in mnist.verdicts(result)] == [True, True, False, False]
-    assert [v.met for v in mnist.depth_verdicts(result)] == [True, True]
+    deep = result | {"config": {"widths": (784, *[256] * 4, 10)}}
+    assert [(v.limit, v.met) for v in mnist.depth_verdicts(deep)] == [(0.022, True), (0.003, True)]
+    deeper = result | {"config": {"widths": (784, *[256] * 8, 10)}}
+    assert [(v.limit, v.met) for v in mnist.depth_verdicts(deeper)] == [(0.025, True), (0.003, True)]
+    deepest = result | {"config": {"widths": (784, *[256] * 16, 10)}}
+    assert [v.limit for v in mnist.depth_verdicts(deepest)] == [0.003]
 
 
 def test_epochs_are_interleaved(blobs):

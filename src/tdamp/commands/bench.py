@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .arguments import count, seed
 
-PARTS = ("mnist", "boston", "keep", "depth")
+PARTS = ("mnist", "boston", "keep", "depth", "depth8", "depth16")
 UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
 UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "laplace")
 SOAK_PARTS = ("problems", "streams")
@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
     accuracy = kinds.add_parser("accuracy", help="error by epoch beside Adam, on MNIST and Boston")
     accuracy.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; all by default")
-    accuracy.add_argument("--seeds", nargs="+", type=int, help="default: 0 1 2 for mnist, 0 for keep and depth")
+    accuracy.add_argument("--seeds", nargs="+", type=int, help="default: 0 1 2 for mnist, 0 for the others")
     _add_common(accuracy)
     accuracy.set_defaults(command=run_accuracy)
 

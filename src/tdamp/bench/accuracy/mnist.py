@@ -16,7 +16,11 @@ from .contest import contest, steps
 from .plan import Plan
 
 HIDDEN = (128,)
-DEEP_HIDDEN = (256, 256, 256, 256)
+DEEP_WIDTH = 256
+DEPTHS = {"depth": 4, "depth8": 8, "depth16": 16}
+"""Hidden layers of each part."""
+LIMITS = {4: 0.022, 8: 0.025}
+"""Errors that are wanted after the last epoch, by hidden layers."""
 DEPTH_LIBRARIES = ("optax",)
 """One Adam is enough for depth: the two differ by rounding only."""
 
@@ -46,13 +50,13 @@ def run(
 
 
 def run_depth(
-    problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], tick: Tick = silent
+    problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], hidden: int, tick: Tick = silent
 ) -> dict[str, Any]:
     """Deep contest; Adam's rate is chosen after fewer epochs, to save time."""
     return contest(
         problem,
-        widths_of(problem, DEEP_HIDDEN),
-        presets.DEEP,
+        widths_of(problem, (DEEP_WIDTH,) * hidden),
+        presets.deep(hidden),
         libraries,
         rates=plan.rates,
         batch=plan.batch,
@@ -98,9 +102,10 @@ def verdicts(result: dict[str, Any]) -> list[Verdict]:
 def depth_verdicts(result: dict[str, Any]) -> list[Verdict]:
     """Thresholds for the deep network."""
     error = result["mean"]["tdamp"]["error_predictive"]
-    last = f"after {len(error)} epochs"
-    found = [Verdict(f"784-256x4-10 error {last}", error[-1], "<=", 0.022)]
+    hidden = len(result["config"]["widths"]) - 2
+    name, last = f"784-{DEEP_WIDTH}x{hidden}-10 error", f"after {len(error)} epochs"
+    found = [Verdict(f"{name} {last}", error[-1], "<=", LIMITS[hidden])] if hidden in LIMITS else []
     adam = better_adam(result)
     if adam is not None:
-        found.append(Verdict(f"784-256x4-10 error minus Adam's {last}", error[-1] - float(adam[-1]), "<=", 0.003))
+        found.append(Verdict(f"{name} minus Adam's {last}", error[-1] - float(adam[-1]), "<=", 0.003))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from ..progress import bar
 from . import boston, figure, keep, mnist, table
 from .plan import FULL, QUICK, Plan
 
-PARTS = ("mnist", "boston", "keep", "depth")
-SEEDS = {"mnist": (0, 1, 2), "keep": (0,), "depth": (0,), "boston": ()}
+PARTS = ("mnist", "boston", "keep", *mnist.DEPTHS)
+SEEDS = {"mnist": (0, 1, 2), "keep": (0,), "boston": ()} | dict.fromkeys(mnist.DEPTHS, (0,))
 """Seeds of each part unless others are asked for; Boston's seeds are its splits."""
 
 
@@ -55,10 +56,10 @@ def _mnist(plan: Plan, seeds: Sequence[int], console: Console) -> Piece:
     return result | {"torch_threads": threads}, mnist.verdicts(result)
 
 
-def _depth(plan: Plan, seeds: Sequence[int], console: Console) -> Piece:
+def _depth(hidden: int, plan: Plan, seeds: Sequence[int], console: Console) -> Piece:
     problem = problems.mnist(plan.rows, plan.test_rows)
-    with bar(console, "depth", mnist.depth_steps(plan, mnist.DEPTH_LIBRARIES, seeds)) as tick:
-        result = mnist.run_depth(problem, plan, mnist.DEPTH_LIBRARIES, seeds, tick)
+    with bar(console, f"{hidden} hidden layers", mnist.depth_steps(plan, mnist.DEPTH_LIBRARIES, seeds)) as tick:
+        result = mnist.run_depth(problem, plan, mnist.DEPTH_LIBRARIES, seeds, hidden, tick)
     return result, mnist.depth_verdicts(result)
 
 
@@ -83,4 +84,6 @@ def _torch_threads(problem: problems.Problem, widths: tuple[int, ...], batch: in
     return choose_threads(problem, widths, batch)
 
 
-PIECES = {"mnist": _mnist, "boston": _boston, "keep": _keep, "depth": _depth}
+PIECES = {"mnist": _mnist, "boston": _boston, "keep": _keep} | {
+    name: partial(_depth, hidden) for name, hidden in mnist.DEPTHS.items()
+}

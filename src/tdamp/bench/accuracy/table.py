@@ -15,6 +15,8 @@ BOSTON_EPOCHS = 5, 10, 20, 50, 100
 TITLES = {
     "mnist": "MNIST 784-128-10, test error in %, mean over seeds",
     "depth": "MNIST 784-256-256-256-256-10, test error in %",
+    "depth8": "MNIST 784-256x8-10, test error in %",
+    "depth16": "MNIST 784-256x16-10, test error in %",
     "keep": "MNIST 784-128-10 pruned, test error in %",
     "boston": "Boston 13-64-64-1, test NMSE, mean over splits",
 }
