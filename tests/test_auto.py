@@ -80,7 +80,7 @@ def test_noise_is_not_learned_and_signal_is() -> None:
 
 
 def test_deep_networks_remember_longer_in_the_end() -> None:
-    """closed form: memory is the data weight for 0.4 of the epochs, then grows to twice as much; others are as they were."""
+    """closed form: memory is the data weight for 0.4 of the epochs, then grows to twice that; others stay."""
     weights = tuple(float(k) for k in range(1, 21))
     memory = deep(DEEP_HIDDEN + 1, weights, 25)["memory"]
     assert memory[:10] == weights[:10] and memory[-1] == 2 * weights[-1]
@@ -89,7 +89,7 @@ def test_deep_networks_remember_longer_in_the_end() -> None:
 
 
 def test_the_signal_neither_fades_nor_grows_with_depth() -> None:
-    """rate: through 16 layers of relu, means random, the spread of the units over the rows stays within a factor of 3."""
+    """rate: through 16 layers of relu, means random, the units spread over the rows to a factor of 3."""
     network = Network((64, *[256] * 16, 2))
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(400, 64)).astype(np.float32), rng.normal(size=(400, 2)).astype(np.float32)

@@ -86,7 +86,7 @@ def check_finite(
     """Raise ValueError that says where the first value of a table is NaN or infinite; `columns` are their names."""
     if values.dtype.kind != "f":
         return
-    step = max(1, 2**22 // max(1, values.shape[1]))  # a memory map is looked at piece by piece
+    step = max(1, 2**18 // max(1, values.shape[1]))  # a memory map is looked at piece by piece
     for start in range(0, len(values), step):
         bad = ~np.isfinite(values[start : start + step])
         if bad.any():

@@ -171,8 +171,8 @@ def _check_numbers(
         raise ValueError(f"{name} has numbers as large as {largest:g}, above {LARGEST:g}: use another unit")
     if largest > EXACT and np.abs(values[:, whole]).max(initial=0) > EXACT:
         warnings.warn(
-            f"{name} has whole numbers beyond 2**53, which are rounded, so that neighbours may become equal: subtract "
-            "their least value first, or leave the column out if it only names the rows.",
+            f"{name} has whole numbers beyond 2**53, which are rounded, so that neighbours may become equal. "
+            "Use their differences from the least one, or leave the column out if it only names the rows.",
             TrainingWarning,
             stacklevel=6,
         )

@@ -37,10 +37,6 @@ from .streaming import CHUNK_NUMBERS, fit_streamed, n_held
 
 SOURCES = 2**31
 """Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""
-ONE_ROW = (
-    "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more than the prior. "
-    "Give more rows; scales stay those of the first call, in partial_fit too."
-)
 
 
 class Learner(Findings, BaseEstimator):
@@ -221,7 +217,12 @@ class Learner(Findings, BaseEstimator):
         if first:
             self._learn_scales(X, weight)
             if len(X) == 1:
-                warnings.warn(ONE_ROW, TrainingWarning, stacklevel=5)
+                warnings.warn(
+                    "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more than "
+                    "the prior. Use more rows; scales stay those of the first call, in partial_fit too.",
+                    TrainingWarning,
+                    stacklevel=5,
+                )
         y = self._prepare_target(y, weight, first=first, classes=classes)
         network = self._network()
         self._check_goes_on(network, first)

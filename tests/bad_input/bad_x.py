@@ -102,7 +102,11 @@ NUMBERS = [
     itself("nearly constant at 1e30", lambda: 1e30 * (1 + 1e-12 * X)),
     itself("int8 at its ends", lambda: np.where(X > 0, 127, -128).astype(np.int8)),
     itself("uint8 at its ends", lambda: np.where(X > 0, 255, 0).astype(np.uint8)),
-    itself("int64 at its ends", lambda: np.where(X > 0, 2**63 - 1, -(2**63)), warns=r"beyond 2\*\*53.*subtract"),
+    itself(
+        "int64 at its ends",
+        lambda: np.where(X > 0, 2**63 - 1, -(2**63)),
+        warns=r"beyond 2\*\*53.*Use their differences",
+    ),
     itself(
         "whole numbers beyond 2**53", lambda: 2**60 + WHOLE.astype(int), warns=r"X has whole numbers beyond 2\*\*53"
     ),

@@ -131,7 +131,7 @@ def test_kinds_of_files(kind: Kind, tmp_path: Any) -> None:
 
 def test_one_row_warns() -> None:
     """enumeration: a single row is learned, with a warning that says what to do; one column needs none."""
-    model = heard("X has one row.*Give more rows", lambda: regressor().fit(X[:1], Y[:1]))
+    model = heard("X has one row.*Use more rows", lambda: regressor().fit(X[:1], Y[:1]))
     proper(*model.predict(X, return_std=True))
     proper(*heard("", lambda: regressor().fit(X[:, :1], Y)).predict(X[:, :1], return_std=True))
 
