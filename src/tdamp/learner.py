@@ -218,8 +218,8 @@ class Learner(Findings, BaseEstimator):
             self._learn_scales(X, weight)
             if len(X) == 1:
                 warnings.warn(
-                    "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more than "
-                    "the prior. Use more rows; scales stay those of the first call, in partial_fit too.",
+                    "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more "
+                    "than the prior. Use more rows; scales stay those of the first call, in partial_fit too.",
                     TrainingWarning,
                     stacklevel=5,
                 )
