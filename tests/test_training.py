@@ -140,3 +140,24 @@ def test_noise_at_the_floor() -> None:
     assert fitted.outcome is Outcome.NOISE_AT_FLOOR and fitted.history[-1]["noise_clips"] > 0
     noisy = fit(Network((6, 2)), x, y + 1.0 * problem()[1], replace(SETTINGS, max_epochs=80, noise_rate=1.0))
     assert noisy.outcome is Outcome.OK
+
+
+def test_centres_do_not_run_after_single_rows() -> None:
+    """twin: with one row at a time a centre follows 50 of them at least, whatever its rate; with 64 rows it does not."""
+    x, y = np.random.default_rng(0).normal(size=(2, 64, 3)).astype(np.float32)
+    network = Network((3, 8, 8, 3))
+
+    def centre(rate: float, batch: int) -> np.ndarray:
+        settings = Settings(max_epochs=1, batch_size=batch, centre_rate=rate)
+        return np.asarray(fit(network, x, y, settings).state.layers[1].centre)
+
+    np.testing.assert_array_equal(centre(0.5, 1), centre(0.02, 1))
+    assert (np.abs(centre(0.5, 64)) > 10 * np.abs(centre(0.02, 64))).mean() > 0.5
+
+
+def test_varying_noise_wants_targets_of_scale_one() -> None:
+    """enumeration: variances of 1e-4 and 1e4 are refused, with what to do."""
+    x, y = np.random.default_rng(0).normal(size=(2, 64, 1)).astype(np.float32)
+    for scale in (0.01, 100):
+        with pytest.raises(ValueError, match="bring y to a variance near one"):
+            fit(Network((1, 8, 2), noise="varying"), x, scale * y, Settings(max_epochs=1))

@@ -119,9 +119,8 @@ def minibatch_step(
         )
         for layer, w_said, b_said, anchor in zip(state.layers, found.w_said, found.b_said, anchors, strict=True)
     ]
-    layers[1:] = [
-        pasp.recentre(layer, drift, knobs.centre_rate) for layer, drift in zip(layers[1:], found.drift, strict=True)
-    ]
+    rate = jnp.minimum(knobs.centre_rate, row_weight.sum() / pasp.CENTRE_ROWS)
+    layers[1:] = [pasp.recentre(layer, drift, rate) for layer, drift in zip(layers[1:], found.drift, strict=True)]
     stats = mstep.noise_stats(task, plan.noise_update, found.z_post, y, row_weight, state.noise_var)
     noise_var, noise_clips = state.noise_var, jnp.zeros((), jnp.int32)
     if plan.noise_every == "minibatch":

@@ -20,6 +20,11 @@ from .turbo import Layer
 Pasp = Literal["anchored", "paper"]
 
 
+CENTRE_ROWS = 50
+"""A centre is a mean of about so many rows at least, however small the minibatches: it must not run after single rows,
+whose moves the next layers would hand on and make larger."""
+
+
 def anchored_power(memory: Array | float, n_rows: Array | float, n_batch: Array) -> Array:
     """The share of the posterior that is kept after a minibatch of `n_batch` of `n_rows` rows.
 

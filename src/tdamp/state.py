@@ -33,6 +33,10 @@ class State(NamedTuple):
     base_var_start: tuple[Array, ...]
 
 
+VARYING = 0.01, 100.0
+"""Variances of y between which the logs of a varying noise, which have no unit, may share the means' prior."""
+
+
 class Scales(NamedTuple):
     """What a start needs to know of the data, in float64: the rows themselves need not be there."""
 
@@ -81,6 +85,11 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
+    if network.noise == "varying" and not all(VARYING[0] <= var <= VARYING[1] for var in np.ravel(y_var)):
+        raise ValueError(
+            f'noise="varying": y has variances {np.ravel(y_var)}, and outputs that are logs of the noise share a prior '
+            f"with the means: bring y to a variance near one ({VARYING[0]:g} to {VARYING[1]:g}), as the estimators do"
+        )
     put: Any = partial(np.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):

@@ -37,7 +37,7 @@ def begun(folder: Path, *arguments: object, **environment: str) -> subprocess.Po
 def content(model: Path) -> tuple[bytes, Any]:
     """The arrays of a model folder bit for bit, and its config but for the seconds that training took."""
     config = json.loads((model / "config.json").read_text())
-    del config["extra"]["facts"]["seconds"]
+    del config["extra"]["facts"]["seconds"], config["config_sha256"]
     for record in config["history"]:
         del record["seconds"]
     return (model / "model.safetensors").read_bytes(), config

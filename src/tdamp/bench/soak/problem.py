@@ -10,14 +10,15 @@ import numpy as np
 
 from ...algorithm import Settings
 from ...estimators import TDAMPClassifier, TDAMPRegressor
+from ...fitted import Fitted
 from ...network import Network
-from ...training import Fitted, fit
+from ...training import fit
 from . import faults, hostile, places
 from .configuration import Configuration
 from .plan import Plan
 
 STREAM = 2
-REFUSAL = "too large or too small for float32"
+REFUSALS = "too large or too small for float32", "bring y to a variance near one"
 """The engine's own words for data of a scale that it does not take; any other refusal is a fault."""
 FAR = 10.0, 1e3, 1e6
 """Standard deviations by which the rows are off that predictions are tried on besides those of the table."""
@@ -40,7 +41,10 @@ def run(configuration: Configuration, index: int, number: int, plan: Plan) -> di
         except RuntimeWarning as warning:
             found["faults"] = [f"RuntimeWarning: {warning}"]
         except ValueError as error:
-            found = {"outcome": "REFUSED", "faults": [] if REFUSAL in str(error) else [f"ValueError: {error}"]}
+            found = {
+                "outcome": "REFUSED",
+                "faults": [] if any(said in str(error) for said in REFUSALS) else [f"ValueError: {error}"],
+            }
     return {
         "kind": "problem",
         "configuration": index,
