@@ -143,7 +143,7 @@ def test_noise_at_the_floor() -> None:
 
 
 def test_centres_do_not_run_after_single_rows() -> None:
-    """twin: with one row at a time a centre follows 50 of them at least, whatever its rate; with 64 rows it does not."""
+    """twin: with one row at a time a centre follows 50 of them at least, whatever its rate; with 64 it does not."""
     x, y = np.random.default_rng(0).normal(size=(2, 64, 3)).astype(np.float32)
     network = Network((3, 8, 8, 3))
 
