@@ -156,8 +156,9 @@ def test_centres_do_not_run_after_single_rows() -> None:
 
 
 def test_varying_noise_wants_targets_of_scale_one() -> None:
-    """enumeration: variances of 1e-4 and 1e4 are refused, with what to do."""
+    """enumeration: a variance of 1e4 is refused, with what to do; one of 1e-8 is harmless (a fold without an outlier)."""
     x, y = np.random.default_rng(0).normal(size=(2, 64, 1)).astype(np.float32)
-    for scale in (0.01, 100):
-        with pytest.raises(ValueError, match="bring y to a variance near one"):
-            fit(Network((1, 8, 2), noise="varying"), x, scale * y, Settings(max_epochs=1))
+    network, settings = Network((1, 8, 2), noise="varying"), Settings(max_epochs=1)
+    with pytest.raises(ValueError, match="bring y to a variance near one"):
+        fit(network, x, 100 * y, settings)
+    assert fit(network, x, 1e-4 * y, settings).outcome is Outcome.OK
