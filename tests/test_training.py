@@ -156,7 +156,7 @@ def test_centres_do_not_run_after_single_rows() -> None:
 
 
 def test_varying_noise_wants_targets_of_scale_one() -> None:
-    """enumeration: a variance of 1e4 is refused, with what to do; one of 1e-8 is harmless (a fold without an outlier)."""
+    """enumeration: a variance of 1e4 is refused, with what to do; one of 1e-8 is harmless."""
     x, y = np.random.default_rng(0).normal(size=(2, 64, 1)).astype(np.float32)
     network, settings = Network((1, 8, 2), noise="varying"), Settings(max_epochs=1)
     with pytest.raises(ValueError, match="bring y to a variance near one"):
