@@ -122,7 +122,7 @@ def test_runtime_warnings_are_faults_and_refusals_are_told(monkeypatch):
         np.float32(1e30) * np.float32(1e30)
 
     def refuse(*_):
-        raise ValueError(f"x or y is {problem.REFUSALS[0]}: bring them to a scale near one")
+        raise ValueError(f"x or y is {problem.REFUSAL}: bring them to a scale near one")
 
     def fail(*_):
         raise ValueError("something else")
