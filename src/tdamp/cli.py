@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .commands import bench, data, demo, export, federate, fit, inspect, predict, report, reproduce
 from .commands.arguments import Parser
-from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, code_of, heard_interrupts, message_of
+from .commands.ends import BROKEN_PIPE, FINE, INTERRUPTED, Stop, code_of, heard_interrupts, is_interrupt, message_of
 from .commands.speech import heard_warnings, tell
 
 COMMANDS = (fit, predict, report, inspect, export, federate, data, demo, reproduce, bench)
@@ -39,13 +39,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         return FINE
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else FINE
-    except KeyboardInterrupt:
-        tell("interrupted.")
-        return INTERRUPTED
     except BrokenPipeError:
         _forget_output()
         return BROKEN_PIPE
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if is_interrupt(error) and not isinstance(error, Stop):
+            tell("interrupted.")
+            return INTERRUPTED
         code = code_of(error)
         if code is None:
             raise

@@ -174,3 +174,12 @@ def test_an_interrupt_that_python_ignores_comes_again() -> None:
         Finaliser()
         time.sleep(5)
     assert sys.unraisablehook is before
+
+
+def test_ctrl_c_behind_another_error() -> None:
+    """enumeration: itself, as a cause, as a context; not without it."""
+    caused, around = SystemError("import"), ImportError("numpy")
+    caused.__cause__ = KeyboardInterrupt()
+    around.__context__ = caused
+    assert all(map(ends.is_interrupt, (KeyboardInterrupt(), caused, around)))
+    assert not ends.is_interrupt(None) and not ends.is_interrupt(ValueError())

@@ -68,9 +68,9 @@ def carry_over(rules: Rules, layer: Layer, w_ext: tuple, b_ext: tuple, batch_wei
     layer.b_prec = power * (layer.b_prec + b_ext[1]) + rest / layer.bias_base_var
 
 
-def recentre(rules: Rules, layer: Layer, drift: np.ndarray) -> None:
-    """The centre follows the mean input; the bias's mean takes over what that takes away."""
-    move = rules.centre_rate * drift * layer.active_prob
+def recentre(rules: Rules, layer: Layer, drift: np.ndarray, batch_weight: float) -> None:
+    """The centre follows the mean input of 50 rows at least; the bias's mean takes over what that takes away."""
+    move = min(rules.centre_rate, batch_weight / 50) * drift * layer.active_prob
     for m in range(len(layer.b_shift)):
         taken = sum(move[n] * layer.w_shift[n, m] / layer.w_prec[n, m] for n in range(len(move)))
         layer.b_shift[m] = (layer.b_shift[m] / layer.b_prec[m] + taken) * layer.b_prec[m]
@@ -97,7 +97,7 @@ def epoch(
         for layer, w_ext, b_ext in zip(layers, last.w_ext, last.b_ext, strict=True):
             carry_over(rules, layer, w_ext, b_ext, weight.sum())
         for layer, drift in zip(layers[1:], last.drift, strict=True):
-            recentre(rules, layer, drift)
+            recentre(rules, layer, drift, weight.sum())
         batch_sums = noise_sums(rules, last.z_post, y, weight)
         evidence += log_evidence(rules, last.z_fwd, y, weight, noise_var)
         sums, seen = sums + batch_sums, seen + weight.sum()

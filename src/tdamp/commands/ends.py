@@ -46,6 +46,13 @@ def message_of(error: BaseException) -> str:
     return str(error)
 
 
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: one that falls into the import of a compiled library comes out as another."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 @contextmanager
 def heard_interrupts() -> Iterator[None]:
     """Ctrl-C that falls into a garbage collection, whose errors Python ignores, comes again a moment later."""

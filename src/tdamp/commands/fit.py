@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import arguments, fit_words
-from .ends import FAILED, INTERRUPTED, USAGE, Stop
+from .ends import FAILED, INTERRUPTED, USAGE, Stop, is_interrupt
 from .places import about, check_checkpoint, check_model_out, clear_checkpoint, fingerprint, read
 from .speech import plain, show, tell
 
@@ -71,7 +71,9 @@ def run(chosen: argparse.Namespace) -> None:
     try:
         with written_to(chosen.log):
             encoder, estimator, facts = _learned(chosen)
-    except KeyboardInterrupt:
+    except (Exception, KeyboardInterrupt) as error:
+        if not is_interrupt(error):
+            raise
         there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
         if chosen.checkpoint:
             there += f"; the same command goes on from the checkpoint in {chosen.checkpoint}"

@@ -97,7 +97,7 @@ def _by_engine(
     x, y = rows.x.astype(np.float32), rows.y.astype(np.float32 if c.task == "regression" else np.int32)
     if c.noise == "varying":  # the engine takes no large targets then
         y_var = scales_of(c.task, x, y, rows.weight).y_var
-        y = y / np.where(y_var > VARYING, np.sqrt(y_var), 1).astype(np.float32)
+        y = np.asarray(y / np.where(y_var > VARYING, np.sqrt(y_var), 1), np.float32)
     groups = _groups(c, widths[0])
     fitted = fit(network, x, y, settings, seed=int(rng.integers(2**31)), sample_weight=rows.weight, groups=groups)
     wrong = faults.of_fitted(fitted) + faults.of_engine(fitted, network, x)
