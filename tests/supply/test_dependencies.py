@@ -144,7 +144,8 @@ def test_bill_of_materials(tmp_path: Path) -> None:
     for name in pulled:
         metadata = next(path for path in distribution(name).files or () if path.name == "METADATA").parent
         shutil.copytree(str(distribution(name).locate_file(metadata)), packages / metadata)
-    make = subprocess.run(["make", "--no-print-directory", "-n", "-B", "sbom"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    dry = ["make", "--no-print-directory", "-n", "-B", "sbom"]
+    make = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     command = make[make.index("-m cyclonedx_py") :].replace("\\\n", " ").split()
     place = {"build/sbom.json": str(tmp_path / "sbom.json"), "build/sbom": str(tmp_path / "core")}
     command = [sys.executable, *(place.get(word, word) for word in command)]
