@@ -1,8 +1,7 @@
 """Callbacks of the estimators: a function of (epoch, fitted, record), or an object that is told of start and end too.
 
 An error in a callback ends the training and reaches the caller of `fit` unchanged, with a note that names the callback.
-The estimator is then as it was where it goes on from an earlier training (`partial_fit`, `warm_start`), and not fitted
-after a `fit` from the start.
+The estimator is then as it was before.
 """
 
 from __future__ import annotations
