@@ -49,10 +49,13 @@ class Rows:
         shares = dict.fromkeys(range(clients), 1 / clients)
         return Factors(self.start, BASE_PREC, begin(self.start.mean, BASE_PREC, shares))
 
-    def round(self, factors: Factors, clients: Iterable[int], power: float = 1.0, step: float = 1.0) -> Factors:
+    def round(
+        self, factors: Factors, clients: Iterable[int], power: float = 1.0, step: float = 1.0, forget: float = 0.0
+    ) -> Factors:
         anchors = {k: cavity(factors, k, power) for k in clients}
         learned = {k: self.learn(k, anchor, power) for k, anchor in anchors.items()}
-        return update(factors, anchors, learned, dict.fromkeys(anchors, power), step)
+        shares = dict.fromkeys(range(CLIENTS), 1 / CLIENTS)
+        return update(factors, anchors, learned, dict.fromkeys(anchors, power), shares, step, forget)
 
 
 ALONE = Rows(correlation=0.0, weights=3)

@@ -24,6 +24,10 @@ from .terms import Terms
 STEP, MOMENTUM = 1.3, 0.4
 """Of a server with several clients. On MNIST with ten, chosen on rows held out: 2.5 % in three rounds, 3.3 % for the
 plain average; a step of 2.5 diverged."""
+FORGET = 0.2
+"""Of sites. On MNIST with ten clients and rows held out, after 20 rounds: with labels skewed by Dirichlet(0.1) 4.6 %, 4.8 %
+with 0.5, divergence from round 14 on with 0; of alike clients with 1,200 rows each 3.5 %, 3.4 % with 0 (the geometric
+average 3.6 %)."""
 DATA_WEIGHT = 2.0
 """By so much the data weight grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
@@ -61,7 +65,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     given = {name: value for name, value in options.items() if value is not None}
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     alone = n_clients == 1 or given.get("aggregation") == "sites"
-    chosen = {"step": 1.0, "momentum": 0.0} if alone else {"step": STEP, "momentum": MOMENTUM}
+    chosen = {"step": 1.0, "momentum": 0.0, "forget": FORGET} if alone else {"step": STEP, "momentum": MOMENTUM}
     lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
     settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1))
     chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0

@@ -51,13 +51,13 @@ def opened_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
 
 
 def packed_broadcast(broadcast: Broadcast) -> Broadcast:
-    """A broadcast to be sent. Anchors may be wider than the base prior, as wide as cavities may be."""
+    """A broadcast to be sent."""
     layers: Any = broadcast.state.layers
     packed: Any = tuple(layer._replace(weight=factored(layer.weight, layer.base_var)) for layer in layers)
     anchors = broadcast.anchors
     if anchors is not None:
         pairs = zip(anchors, layers, strict=True)
-        anchors = tuple(a._replace(weight=factored(a.weight, _widest(layer))) for a, layer in pairs)  # type: ignore[arg-type]
+        anchors = tuple(a._replace(weight=_anchor(a.weight, layer)) for a, layer in pairs)  # type: ignore[arg-type]
     return broadcast._replace(state=broadcast.state._replace(layers=packed), anchors=anchors)
 
 
@@ -70,7 +70,15 @@ def opened_broadcast(broadcast: Broadcast) -> Broadcast:
     return broadcast._replace(state=broadcast.state._replace(layers=layers), anchors=anchors)
 
 
+def _anchor(cavity: Moments, layer: Any) -> Factored:
+    """With the cavity's slope at the server's mean, on which the fixed point of the sites hangs."""
+    packed, here = factored(cavity, _widest(layer)), np.asarray(layer.weight.mean, np.float64)
+    away = (np.asarray(cavity.mean, np.float64) - here) / cavity.var * full(packed, _widest(layer)).var
+    return packed._replace(mean=(here + away).astype(np.float32))
+
+
 def _widest(layer: Any) -> float:
+    """Cavities may be wider than the base prior."""
     return float(layer.base_var) / FLOOR
 
 

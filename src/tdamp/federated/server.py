@@ -70,13 +70,11 @@ class Server:
 
     def broadcast(self, client: int) -> Broadcast:
         """What this client starts the next round from."""
-        n_rows, anchors = self._total, None
-        if self.terms.aggregation == "sites":
-            n_rows = self.terms.reach * self._total
-            if self.rounds_done:
-                anchors = site_layers.anchors(self.state.layers, self.sites, client, self._power(client))
+        anchors = None
+        if self.terms.aggregation == "sites" and self.rounds_done:
+            anchors = site_layers.anchors(self.state.layers, self.sites, client, self._power(client))
         epochs = np.asarray(self.epochs_done, np.int32)
-        found = Broadcast(self.state, self.kept[0].astype(np.int32), anchors, np.asarray(n_rows), epochs)
+        found = Broadcast(self.state, self.kept[0].astype(np.int32), anchors, np.asarray(self._total), epochs)
         return packed_broadcast(found) if self.terms.precision == "factored" else found
 
     def aggregate(self, uploads: Mapping[int, Upload]) -> None:
@@ -153,18 +151,19 @@ class Server:
             self.best = Best(self.log_score, self.rounds_done, self.state, self.kept)
 
     def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
+        shares = {k: rows / self._total for k, rows in self.rows.items()}
         if not self.rounds_done:
-            self.sites = site_layers.first(self.state.layers, {k: rows / self._total for k, rows in self.rows.items()})
+            self.sites = site_layers.first(self.state.layers, shares)
         powers = {k: self._power(k) for k in posteriors}
         step = self.terms.step if self.rounds_done else 1.0
         layers, self.sites, self.floors = site_layers.update(
-            self.state.layers, self.sites, posteriors, powers, step, first_round=not self.rounds_done
+            self.state.layers, self.sites, posteriors, powers, shares, step, self.terms.forget, not self.rounds_done
         )
         return layers
 
     def _power(self, client: int) -> float:
         """How often a client's rows count in its own training; a new client counts as the whole federation."""
-        return self.terms.reach * self._total / self.rows.get(client, self._total)
+        return self._total / self.rows.get(client, self._total)
 
     # hyperparameters and size
 

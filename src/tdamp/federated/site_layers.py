@@ -41,7 +41,9 @@ def update(
     known: Sites,
     posteriors: Mapping[int, Sequence[Belief]],
     powers: Mapping[int, float],
+    shares: Mapping[int, float],
     step: float,
+    forget: float,
     first_round: bool,
 ) -> tuple[list[Layer], Sites, int]:
     """New layers and sites, and how many cavities stood at their floor.
@@ -57,7 +59,7 @@ def update(
             base = on_host(np.zeros(shape), np.full(shape, 1 / factors.base_prec))
             cavities = {k: base if first_round else sites.cavity(factors, k, powers[k]) for k in posteriors}
             floors += sum(sites.n_floored(factors, cavity) for cavity in cavities.values())
-            new.append(sites.update(factors, cavities, learned, powers, step))
+            new.append(sites.update(factors, cavities, learned, powers, shares, step, forget))
         found.append(layer._replace(weight=new[0].posterior, bias=new[1].posterior))
         after.append((new[0].sites, new[1].sites))
     return found, after, floors
