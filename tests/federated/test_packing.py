@@ -7,10 +7,11 @@ import pytest
 
 from tdamp import Network, Settings
 from tdamp.checks import check_data
+from tdamp.federated import site_layers
 from tdamp.federated.aggregate import on_host
 from tdamp.federated.client import Client
 from tdamp.federated.exchange import broadcast_from, n_bytes, named, upload_from
-from tdamp.federated.packing import factored, full
+from tdamp.federated.packing import factored, full, opened_broadcast
 from tdamp.federated.server import Server
 from tdamp.federated.simulate import play
 from tdamp.federated.terms import Terms
@@ -53,6 +54,28 @@ def test_no_data_no_precision() -> None:
     np.testing.assert_allclose(back.var, BASE_VAR, rtol=1e-6)
     back = full(factored(slab_of(np.full((3, 2), -1.0)), BASE_VAR), BASE_VAR)
     np.testing.assert_allclose(back.var, BASE_VAR, rtol=1e-6)
+
+
+def test_anchors_keep_their_slope() -> None:
+    """identity: what pulls at the server's mean is what the cavity would pull with, whatever precision is sent."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 6)).astype(np.float32)
+    x = x[np.argsort(x[:, 0])]  # clients that differ
+    y = x[:, :1] + np.abs(x[:, 1:2])
+    network, settings = Network((6, 8, 1)), Settings(batch_size=10, data_weight=10.0)
+    terms = Terms(network, settings, rounds=2, local_epochs=10, aggregation="sites", precision="factored")
+    parts = [slice(30 * k, 30 * k + 30) for k in range(3)]
+    clients = [Client(k, terms, check_data(network, x[part], y[part], None)) for k, part in enumerate(parts)]
+    server = Server(terms, init(network, settings, np.random.default_rng(0), x, y), {k: 30.0 for k in range(3)})
+    for _ in play(server, clients):
+        pass
+    sent = opened_broadcast(server.broadcast(1))
+    cavities = site_layers.anchors(server.state.layers, server.sites, 1, 3.0)
+    assert sent.anchors is not None
+    assert np.abs(sent.anchors[0].weight.var / cavities[0].weight.var - 1).max() > 0.05
+    for layer, anchor, cavity in zip(server.state.layers, sent.anchors, cavities, strict=True):
+        slopes = [(a.mean - layer.weight.mean) / a.var for a in (anchor.weight, cavity.weight)]
+        np.testing.assert_allclose(*slopes, rtol=1e-3, atol=1e-3 * np.abs(slopes[1]).max())
 
 
 @pytest.fixture(scope="module")

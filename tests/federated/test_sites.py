@@ -11,7 +11,7 @@ import pytest
 from oracles import loops
 from tdamp.beliefs import Moments
 from tdamp.federated.aggregate import SpikeSlab, geometric, on_host
-from tdamp.federated.sites import FLOOR, Factors, begin, cavity, n_floored, update
+from tdamp.federated.sites import FLOOR, Factors, Site, begin, cavity, forgotten, n_floored, update
 
 BASE_PREC = 2.0
 CLIENTS = 5
@@ -70,8 +70,8 @@ def assert_close(found: Moments, exact: Moments, rtol: float = 1e-7) -> None:
 
 @pytest.mark.parametrize(
     ("model", "power"),
-    [(ALONE, 1.0), (ALONE, 2.5), (ALONE, 5.0), (TANGLED, 1.0), (TANGLED, 2.5)],
-    ids=["diagonal 1", "diagonal 2.5", "diagonal 5", "correlated 1", "correlated 2.5"],
+    [(ALONE, 1.0), (ALONE, 2.5), (ALONE, 5.0), (TANGLED, 1.0), (TANGLED, 2.5), (TANGLED, 5.0)],
+    ids=["diagonal 1", "diagonal 2.5", "diagonal 5", "correlated 1", "correlated 2.5", "correlated 5"],
 )
 def test_the_fixed_point_is_the_posterior(model: Rows, power: float) -> None:
     """identity: every datum counts once, whatever the power and the start; ridge regression gives the mean."""
@@ -83,11 +83,12 @@ def test_the_fixed_point_is_the_posterior(model: Rows, power: float) -> None:
     assert_close(again.posterior, factors.posterior, rtol=1e-8)
 
 
-def test_sites_add_up_to_the_posterior() -> None:
+@pytest.mark.parametrize("forget", [0.0, 0.3, 1.0])
+def test_sites_add_up_to_the_posterior(forget: float) -> None:
     """identity: base prior and sites, multiplied, have the posterior's precision and no slope left at its mean."""
     factors = TANGLED.begin()
     for clients in (range(CLIENTS), [0, 3], [1], [2, 4]):
-        factors = TANGLED.round(factors, clients)
+        factors = TANGLED.round(factors, clients, forget=forget)
         prec = BASE_PREC + sum(site.prec for site in factors.sites.values())
         slope = sum(site.slope for site in factors.sites.values()) - BASE_PREC * factors.posterior.mean
         np.testing.assert_allclose(1 / factors.posterior.var, prec, rtol=1e-12)
@@ -136,6 +137,32 @@ def test_a_client_may_join_late() -> None:
     assert_close(factors.posterior, ALONE.exact(range(CLIENTS)))
 
 
+def test_forgetting_goes_from_what_clients_said_to_what_all_say() -> None:
+    """identity: a part of the way to the client's share of the sum, which stays; precisions are left alone."""
+    rng = np.random.default_rng(0)
+    sites = {k: Site(*rng.normal(size=(2, 3))) for k in (0, 2, 5)}
+    shares = {0: 0.2, 2: 0.5, 5: 0.1, 7: 0.2}  # client 7 has no site yet
+    whole = sum(site.slope for site in sites.values())
+    for part in (0.0, 0.25, 1.0):
+        found = forgotten(sites, shares, part)
+        np.testing.assert_allclose(sum(site.slope for site in found.values()), whole, rtol=1e-12)
+        for k, site in found.items():
+            alike = shares[k] / 0.8 * whole
+            np.testing.assert_allclose(site.slope, (1 - part) * sites[k].slope + part * alike, rtol=1e-12)
+            np.testing.assert_array_equal(site.prec, sites[k].prec)
+
+
+def test_forgetting_stays_nearer_than_averages() -> None:
+    """rate: a fifth forgotten in each round costs correlated clients a quarter of what forgetting all costs."""
+    exact, found = TANGLED.exact(range(CLIENTS)).mean, {}
+    for forget in (0.2, 1.0):
+        factors = TANGLED.begin()
+        for _ in range(100):
+            factors = TANGLED.round(factors, range(CLIENTS), float(CLIENTS), forget=forget)
+        found[forget] = np.abs(factors.posterior.mean - exact).max()
+    assert found[0.2] < 0.3 * found[1.0] < 0.03 * np.abs(exact).max()
+
+
 def distances(model: Rows, step: float, rounds: int) -> list[float]:
     """From the exact mean, round by round."""
     factors, found = model.begin(), []
@@ -172,10 +199,12 @@ def test_alike_sites_give_the_geometric_average() -> None:
 
 
 def test_a_cavity_never_loses_its_precision() -> None:
-    """identity: a power that would take off more than there is leaves FLOOR of the base prior's precision."""
+    """identity: a power that would take off more than there is leaves FLOOR of the posterior's, and the slope."""
     factors = ALONE.begin()
     for _ in range(20):
         factors = ALONE.round(factors, range(CLIENTS))
     lowest = cavity(factors, 0, 1e6)
-    np.testing.assert_allclose(1 / lowest.var, FLOOR * BASE_PREC, rtol=1e-12)
+    np.testing.assert_allclose(1 / lowest.var, FLOOR / factors.posterior.var, rtol=1e-12)
+    slope = (lowest.mean - factors.posterior.mean) / lowest.var
+    np.testing.assert_allclose(slope, -1e6 * factors.sites[0].slope, rtol=1e-12)
     assert (n_floored(factors, lowest), n_floored(factors, cavity(factors, 0, 1.0))) == (3, 0)

@@ -43,8 +43,8 @@ OTHERS: dict[str, tuple[str, Config]] = {
     "sites": ("sites", {**AVERAGED, "aggregation": "sites", "step": 1, "momentum": 0, "forget": 0.2}),
     "waa": ("algebraic average", {**AVERAGED, "aggregation": "waa"}),
 }
-"""For comparison where labels are skewed. What sites forget was chosen on rows held out, after they had diverged without
-it on the test runs from round 14 on, with and without the growth of the data weight in the last rounds (late)."""
+"""For comparison where labels are skewed. What sites forget was chosen on rows held out, after they had diverged on the
+test rows without it from round 14 on, with and without the growth of the data weight in the last rounds (late)."""
 
 
 class FederatedTdamp:

@@ -28,8 +28,8 @@ from ..beliefs import Moments
 from .aggregate import on_host, weighted_sum
 
 FLOOR = 0.5
-"""A cavity has at least this part of the posterior's precision, whatever the powers of a site take away. Its slope at the
-server's mean stays, and with it the fixed point. With 0.3, correlated least squares diverged."""
+"""A cavity has at least this part of the posterior's precision, whatever the powers of a site take away. Its slope at
+the server's mean stays, and with it the fixed point. With 0.3, correlated least squares diverged."""
 
 
 class Site(NamedTuple):
