@@ -11,9 +11,9 @@ clients where weights are correlated, as every client alone already goes most of
 by weight, just so far that the mean moves by `step` times the clients' average move.
 
 Forgetting. Clients that differ never quite agree on a network: their slopes grow round by round, though the sum of them
-does not, and at last carry the clients away. So after each round every slope goes the part `forget` of the way to the
-client's share of that sum. With 0 the fixed point is exact; with 1 no client's slope remembers a round before the last.
-Not guaranteed: convergence; on correlated least squares, and on MNIST with few classes a client, it was seen.
+does not, and the error with them. So after each round every slope goes the part `forget` of the way to the client's
+share of that sum. With 0 the fixed point is exact; with 1 no client's slope remembers a round before the last.
+Not guaranteed: convergence; seen on correlated least squares, and on MNIST with few classes a client.
 Oracle: the fixed point is the exact posterior of a conjugate model; a client's site may be divided out again.
 """
 

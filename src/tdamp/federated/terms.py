@@ -27,7 +27,7 @@ class Terms:
     step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     forget: with "sites", the part that a round takes from what tells a client's site from the others'. With 0 linear
-        models end at their exact posterior, but networks of clients with few classes diverge after a dozen rounds.
+        models end at their exact posterior; networks of clients with few classes come to rest with a little of it.
     hold_out: the part of its rows that a client does not train on; by their log score the best round is chosen.
     robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
