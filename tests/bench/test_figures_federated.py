@@ -116,6 +116,17 @@ def test_the_lead_at_a_smaller_size(small, met):
     assert finding.verdict.met is met
 
 
+def test_the_best_of_the_others():
+    """enumeration: at every size the lowest of the others is met, by name; a size that only others have is left out."""
+    rows = [("tdamp", 1.0, [2]), ("a", 1.0, [4]), ("b", 1.0, [3])]
+    rows += [("tdamp", 0.5, [2]), ("a", 0.5, [1]), ("b", 0.1, [1])]
+    labels = {"tdamp": "ours", "a": "Method A", "b": "Method B"}
+    found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels=labels)
+    whole, half = federated_findings.best_findings(found, points("mnist", rows), "tdamp")
+    assert whole.verdict.met and "keep 1: ours ends at 2; the best of the others, Method B, at 3" in whole.sentence
+    assert not half.verdict.met and "Method A, at 1" in half.sentence
+
+
 @pytest.mark.parametrize("name", [name for name in federated.LOOK if name in methods.METHODS])
 def test_the_real_methods_have_the_names_and_the_budget(name):
     """enumeration: they load, their grids fit the budget, and the figures say what the methods do."""

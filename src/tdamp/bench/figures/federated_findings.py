@@ -1,4 +1,4 @@
-"""What the federated figures find: tdamp against FedAvg, round by round, byte by byte, and at a smaller size."""
+"""What the federated figures find: tdamp against FedAvg, round by round, byte by byte, and at smaller sizes."""
 
 from __future__ import annotations
 
@@ -70,6 +70,23 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
                 f"by {leads[1]:.4g} with {SMALL:g} of them."
             )
             findings.append(Finding(verdict, said, "federated"))
+    return findings
+
+
+def best_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Finding]:
+    """Whether tdamp ends below every other curve, at every size; `points` are those of the last round."""
+    findings = []
+    for data, task in found.tasks.items():
+        for keep in sorted({*pick(points, data=data)["keep"]}, reverse=True):
+            here = pick(points, data=data, keep=keep)
+            mine, others = pick(here, method=ours)["mean"], here[here["method"] != ours]
+            if not len(mine) or not len(others):
+                continue
+            best, loss = others.loc[others["mean"].idxmin()], float(mine.iloc[0])
+            name = f"{task.title}, keep {keep:g}: final mean {task.loss}, against the best of the others"
+            said = f"{found.labels[ours]} ends at {loss:.4g}; the best of the others, {found.labels[best['method']]},"
+            sentence = f"{task.title}, keep {keep:g}: {said} at {best['mean']:.4g}."
+            findings.append(Finding(Verdict(name, loss, "<", float(best["mean"])), sentence, "federated"))
     return findings
 
 

@@ -8,12 +8,14 @@ from ..ours_federated import OTHERS
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import LOOK, ROUNDS, about
+from .federated_findings import best_findings
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
 
 TITLE = "Federated, labels skewed by Dirichlet(0.1): test loss by round"
 DATA = ("mnist",)
+OURS = "tdamp_skewed"
 
 PLAN = Plan(
     name="federated-skew",
@@ -21,9 +23,9 @@ PLAN = Plan(
     extra=("bytes",),
     epochs=ROUNDS,
     curves=(
-        Curve("tdamp_skewed", data=DATA, label="tdamp, geometric average"),
+        Curve(OURS, data=DATA, label="tdamp, geometric average"),
         *(
-            Curve("tdamp_skewed", data=DATA, config=config, name=f"tdamp_{name}", label=f"tdamp, {label}")
+            Curve(OURS, data=DATA, config=config, name=f"tdamp_{name}", label=f"tdamp, {label}")
             for name, (label, config) in OTHERS.items()
         ),
         Curve("fedavg_adam_skewed", data=DATA),
@@ -37,4 +39,4 @@ def run(options: Options, console: Console) -> None:
     found = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(found.cells))
     draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    publish(found, points, [], console, about(found))
+    publish(found, points, best_findings(found, tidy.final(points), OURS), console, about(found))

@@ -7,7 +7,7 @@ from rich.console import Console
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import BASELINES, LOOK, OURS, ROUNDS, about
-from .federated_findings import gap_findings
+from .federated_findings import best_findings, gap_findings
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -33,4 +33,5 @@ def run(options: Options, console: Console) -> None:
     found = evaluate(PLAN, options, console)
     points = tidy.final(tidy.summary(tidy.table(found.cells)))
     draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    publish(found, points, gap_findings(found, points, OURS), console, about(found))
+    findings = [*best_findings(found, points, OURS), *gap_findings(found, points, OURS)]
+    publish(found, points, findings, console, about(found))
