@@ -57,7 +57,7 @@ class FederatedTdamp:
         self.clients, self.local_epochs = clients, local_epochs
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """One configuration, found on the validation rows in some twenty trials by hand; baselines choose from six."""
+        """One configuration, found on the validation rows in some forty trials by hand; baselines choose from six."""
         if data == "boston":
             return (HELD,)
         return (AVERAGED,) if keep == 1 else (PRUNED,)
