@@ -32,8 +32,8 @@ AVERAGED: Config = {
     "data_weight": 4, "growth": 8, "memory_growth": 2, "top": 4, "late": 1, "learn_base_var": 1,
 }  # fmt: skip
 """The data count more from round to round, and are remembered for longer: in the first rounds, and in the last."""
-PRUNED: Config = {**AVERAGED, "prune_start": 0, "prune_end": 0.3}
-"""Units go from the first round on, so that few bytes are sent and those that remain have time to take over."""
+PRUNED: Config = {**AVERAGED, "prune_start": 0.05, "prune_end": 0.4, "restart": 1}
+"""Units go early, and the growth begins anew when the last one has gone."""
 HELD: Config = {
     "preset": "boston", "precision": "factored", "aggregation": "wga", "noise": 0.1, "learn_base_var": 1,
     "data_weight": 20, "growth": 0, "memory": 5, "memory_growth": 2, "step": 1.4,
@@ -104,20 +104,22 @@ class SkewedTdamp(FederatedTdamp):
 def federated_settings(config: Config, keep: float, batch: int, rounds: int, local_epochs: int) -> Settings:
     """Settings of a configuration: data weight and memory grow from round to round."""
     number = {name: float(value) for name, value in config.items() if not isinstance(value, str)}
+    prune_end = number.get("prune_end", PRUNE_END)
     base = replace(
         PRESETS[str(config["preset"])],
         batch_size=batch,
         max_epochs=rounds * local_epochs,
         keep=None if keep == 1 else keep,
         prune_start=number.get("prune_start", Settings.prune_start),
-        prune_end=number.get("prune_end", PRUNE_END),
+        prune_end=prune_end,
         learn_base_var=bool(number.get("learn_base_var")),
     )
     if "noise" in number:
         base = replace(base, noise_update="fixed", noise_init=number["noise"])
+    anew = math.ceil(prune_end * rounds) if number.get("restart") else rounds
     late = math.ceil(HOLD * rounds)
     clock = [
-        min(r, number.get("top", rounds)) + number.get("late", 0) * max(r - late, 0)
+        min(r if r < anew else r - anew, number.get("top", rounds)) + number.get("late", 0) * max(r - late, 0)
         for r in range(rounds)
         for _ in range(local_epochs)
     ]
