@@ -199,6 +199,26 @@ def test_a_round_that_is_not_finite_changes_nothing() -> None:
     assert server.rounds_done == 2
 
 
+def test_a_server_forgets_as_its_terms_say() -> None:
+    """identity: all forgotten, every client's slopes are its share of their sum; by default they are not."""
+    x, y = problem("regression", 180)
+    shares = [1 / 6, 1 / 3, 1 / 2]
+    parts = [np.arange(0, 30), np.arange(30, 90), np.arange(90, 180)]
+    for forget in (0.0, 1.0):
+        server, clients = federation(terms("regression", aggregation="sites", forget=forget), x, y, parts)
+        for its in trained(server, clients).sites[0]:
+            whole = sum(site.slope for site in its.values())
+            alike = [np.allclose(its[k].slope, share * whole, rtol=1e-9) for k, share in enumerate(shares)]
+            assert alike == [bool(forget)] * 3
+
+
+def test_a_forgetting_that_cannot_be() -> None:
+    """enumeration: less than nothing and more than all."""
+    for forget in (-0.1, 1.5):
+        with pytest.raises(ValueError, match=f"forget={forget}"):
+            terms("regression", forget=forget)
+
+
 def test_a_step_goes_further_than_the_average() -> None:
     """identity: after the first round means lie `step` times as far as the average, then with momentum, by hand."""
     x, y = problem("regression", 180)
