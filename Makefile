@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test faults soak lint api docs bench wheel sbom audit clean
+.PHONY: demo test faults soak mutants lint api docs bench wheel sbom audit clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -43,6 +43,10 @@ faults: .venv/.dev
 # The long campaigns of docs/reliability.md.
 soak: .venv/.dev
 	$(BIN)/python -m pytest -m soak
+
+# Faults in the mathematics that the tests must see (results/mutants.md); it goes on where it was stopped.
+mutants: .venv/.dev
+	$(BIN)/python tests/mutants/campaign.py $(MODULES)
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from guard import HANGS
 from tdamp import Fitted, Network, Settings, TDAMPClassifier, compact, fit, save
 from tdamp.epoch import _e_step
 from tdamp.state import path_name
@@ -79,7 +80,7 @@ def in_one_process(folder: Path) -> None:
 
 def in_two_processes(folder: Path, port: str, process: int) -> None:
     """The classifier with a device in each process; then data that differ, which must be told."""
-    jax.distributed.initialize(f"127.0.0.1:{port}", 2, process, initialization_timeout=60)
+    jax.distributed.initialize(f"127.0.0.1:{port}", 2, process, initialization_timeout=int(HANGS))
     assert len(jax.devices()) == 2 and len(jax.local_devices()) == 1
     model = classifier("all")
     write(folder / f"process-{process}.npz", model.fitted_, probs=model.predict_proba(table()[0]))

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from oracles import algorithm1, algorithm1_epoch
-from tdamp import gumbel
-from tdamp.algorithm import Knobs, em_iteration, knobs_of, plan_of
+from tdamp import gumbel, mstep
+from tdamp.algorithm import Knobs, em_iteration, knobs_of, m_step, minibatch_step, plan_of
 from tdamp.beliefs import natural
 from tdamp.feed import shuffle
 from tdamp.network import Network
 from tdamp.settings import Settings
-from tdamp.state import State, init, question
+from tdamp.state import State, init, question, remove
 
 ROWS, SHARED = 11, np.array([0, 1, 0])
 em_step = jax.jit(em_iteration, static_argnums=0)
@@ -145,3 +145,43 @@ def test_a_forgotten_term_would_be_seen() -> None:
         {"memory": 2.1},
     ):
         assert np.max(np.abs(run(**changes) - full)) > 1e-5 * np.max(np.abs(full)), changes
+
+
+@pytest.mark.parametrize("every", ["minibatch", "epoch"])
+def test_no_clip_of_the_noise_is_told_where_there_was_none(every: str) -> None:
+    """enumeration: an epoch whose noise stays within its bounds has no clip; one that starts far outside has some."""
+    network, settings = CASES["regression"][0], replace(BASE, noise_every=every)
+    x, y, weight = problem(network)
+    order, present = shuffle(np.random.default_rng(0), ROWS, ROWS, settings.batch_size)
+    state = start(network, settings, x, y, None)
+    plan, knobs = plan_of(network, settings), knobs_of(settings, 0, weight.sum())
+    _, quiet = em_step(plan, knobs, None, state, x, y, weight, order, present)
+    _, loud = em_step(plan, knobs, None, state, x, 1e5 * y, weight, order, present)
+    assert quiet.noise_clips == 0 and loud.noise_clips > 0
+
+
+def test_light_rows_teach_the_noise_and_rows_of_no_weight_do_not() -> None:
+    """identity: a minibatch of weight 1/2 in all moves the noise; one of weight 0 leaves it as it was."""
+    network, settings = CASES["regression"]
+    x, y, _ = problem(network)
+    state = start(network, settings, x, y, None)
+    plan, knobs = plan_of(network, settings), knobs_of(settings, 0, ROWS)
+    light, _, _ = minibatch_step(plan, knobs, None, state, x, y, np.full(ROWS, 0.5 / ROWS))
+    none, _, _ = minibatch_step(plan, knobs, None, state, x, y, np.zeros(ROWS))
+    assert np.all(np.abs(light.noise_var / state.noise_var - 1) > 1e-3)
+    np.testing.assert_array_equal(none.noise_var, state.noise_var)
+
+
+def test_base_variances_count_weights_that_are_heard() -> None:
+    """twin: `mstep.learn_base_var` of each layer, told which units of the next are still there."""
+    network, settings = CASES["three layers"][0], replace(BASE, learn_base_var=True)
+    x, y, _ = problem(network)
+    state = start(network, settings, x, y, None)
+    masks = [np.ones(3, bool), np.array([True, False, True, True]), np.array([False, True, True])]
+    state = remove(state, masks)
+    found, _ = m_step(plan_of(network, settings), None, state, mstep.no_stats(network, "em", np.float64))
+    for l, heard in enumerate([masks[1], masks[2], None]):
+        expected = mstep.learn_base_var(state.layers[l], state.base_var_start[l], heard).base_var
+        np.testing.assert_allclose(found.layers[l].base_var, expected, rtol=1e-12)
+        whole = mstep.learn_base_var(state.layers[l], state.base_var_start[l]).base_var
+        assert l == 2 or not np.isclose(whole, expected)

@@ -81,3 +81,50 @@ def test_scores_of_epochs_are_compared_at_their_best_width() -> None:
             for each in (found, wide, found._replace(mean=found.mean + 1.0))
         )
     assert same == pytest.approx(ours, abs=1e-9) and worse < ours - 0.05
+
+
+GRID = [(e, n, 3 + t) for e in 2.0 ** np.arange(-2, 5) for n in 2.0 ** np.arange(-1, 2.5, 0.5) for t in (1, 4, 16)]
+"""Octaves from a quarter to 16, half octaves from a half to 4, and tails from heavy to light."""
+
+
+def best_by_hand(y: np.ndarray, found: Predicted, weight: np.ndarray, rows: slice) -> np.ndarray:
+    """The log scores of all rows at the point of GRID that is most probable by some of them, with scipy's t."""
+
+    def scores(epistemic: float, noise: float, dof: float) -> np.ndarray:
+        var = epistemic * found.epistemic_var + noise * found.noise_var
+        return stats.t.logpdf(y, dof, found.mean, np.sqrt(var * (dof - 2) / dof))[:, 0]
+
+    def log_posterior(point: tuple[float, float, float]) -> float:
+        away = (np.log([*point[:2], point[2] - 3]) - calibration.PRIOR_MEAN) / calibration.PRIOR_STD
+        return float(weight[rows] @ scores(*point)[rows] - 0.5 * away @ away)
+
+    return scores(*max(GRID, key=log_posterior))
+
+
+@pytest.mark.parametrize(
+    ("epistemic", "noise", "dof"), [(0.2, 0.4, 3.6), (20.0, 5.0, 60.0), (20.0, 0.4, 60.0), (0.2, 5.0, 3.6), (1, 1.5, 7)]
+)
+def test_best_scores_on_the_grid(epistemic: float, noise: float, dof: float) -> None:
+    """enumeration: every point of the grid by hand, for rows that want its corners, and with weights."""
+    y, found = errors(250, epistemic, noise, dof)
+    weight = RNG.uniform(0.5, 2, 250)
+    ours = calibration.best_log_scores(y, found, weight)
+    np.testing.assert_allclose(ours, best_by_hand(y, found, weight, slice(None)), rtol=1e-9, atol=1e-9)
+
+
+def test_of_many_rows_some_choose() -> None:
+    """enumeration: of 701 rows every third is looked at (300 at most), and all are scored; the others want it wider."""
+    y, found = errors(701, 1.0, 1.0, 30.0)
+    y[np.arange(701) % 3 > 0] *= 5
+    ours = calibration.best_log_scores(y, found, np.ones(701))
+    np.testing.assert_allclose(ours, best_by_hand(y, found, np.ones(701), slice(None, None, 3)), rtol=1e-9, atol=1e-9)
+
+
+def test_a_weight_is_a_number_of_rows() -> None:
+    """identity: a row of weight 3 is three rows; to the tolerance of the search, 1e-4 in every log."""
+    y, found = errors(60, 2.0, 1.0, 8.0)
+    copies = RNG.integers(1, 4, 60)
+    rows = np.repeat(np.arange(60), copies)
+    weighted = calibration.calibrate(y, found, copies.astype(float))
+    repeated = calibration.calibrate(y[rows], found.of(rows), np.ones(len(rows)))
+    np.testing.assert_allclose(np.ravel(weighted), np.ravel(repeated), rtol=1e-3)

@@ -8,7 +8,11 @@ import pytest
 
 from tdamp import damp
 from tdamp.beliefs import Moments, tilt
+from tdamp.factors import varying_output
+from tdamp.factors.burst import Chain
 from tdamp.factors.linear import Score, as_message
+from tdamp.network import Network
+from tdamp.turbo import Layer
 
 
 def random_update(pull: float, seed: int = 0, strength: float = 1.0) -> tuple[Moments, Score]:
@@ -107,3 +111,25 @@ def test_clips_are_counted() -> None:
     floored, count = damp.floor_var(Moments(jnp.zeros(3), jnp.array([0.0, 1e-20, 1.0])))
     np.testing.assert_array_equal(floored.var, [damp.MIN_VAR, damp.MIN_VAR, 1.0])
     assert count == 2
+
+
+def test_a_sweep_with_varying_noise() -> None:
+    """identity: one layer by hand. Precisions of the log noise, which may be negative, are clipped and counted."""
+    rng = np.random.default_rng(0)
+    network = Network((3, 2), noise="varying")
+    x, y, rows = rng.normal(size=(40, 3)), 2 * rng.normal(size=(40, 1)), rng.uniform(0.5, 2, 40)
+    weight, bias = (Moments(0.3 * rng.normal(size=s), rng.uniform(0.2, 1, s)) for s in ((3, 2), (2,)))
+    one, noise_var = jnp.float64(1.0), jnp.array([0.7])
+    offsets = np.full(3, np.inf), np.full(2, np.inf)
+    layer = Layer(weight, bias, np.zeros(3), *offsets, one, one, Chain(one, one), np.ones(3), np.array(True))
+    found = damp.sweep(network, "gaussian", None, (layer,), x, y, rows, noise_var, 1e30, None, 0.0)
+    z = Moments(x @ weight.mean + bias.mean, x**2 @ weight.var + bias.var)
+    score, prec = varying_output.score(z, y, noise_var)
+    clipped = np.clip(prec, 0, 1 / z.var)
+    assert 0 < found.clips.negative_prec == (prec < 0).sum() < 40
+    np.testing.assert_allclose(found.z_fwd, z, rtol=1e-12)
+    np.testing.assert_allclose(found.z_post.mean, z.mean + z.var * score, rtol=1e-10)
+    np.testing.assert_allclose(found.z_post.var, z.var * (1 - z.var * clipped), rtol=1e-10)
+    np.testing.assert_allclose(found.b_said[0].score, rows @ score, rtol=1e-10)
+    np.testing.assert_allclose(found.b_said[0].prec, rows @ clipped, rtol=1e-10)
+    np.testing.assert_allclose(found.w_said[0].score, x.T @ (rows[:, None] * score), rtol=1e-10)

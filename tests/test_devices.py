@@ -22,11 +22,9 @@ from sklearn.base import clone
 
 import devices_run
 from devices_run import BATCH, EPOCHS, NETWORK, ROWS
+from guard import HANGS
 from tdamp import Network, Settings, TDAMPRegressor, devices, fit, load
 from tdamp.federated import federated_fit
-
-SECONDS = 400
-"""After which a child is ended: many times what it needs."""
 
 
 def start(folder: Path, n_devices: int, *words: str) -> subprocess.Popen[str]:
@@ -45,7 +43,7 @@ def finish(*children: subprocess.Popen[str]) -> None:
     """Wait for all; none outlives this."""
     try:
         for child in children:
-            said, _ = child.communicate(timeout=SECONDS)
+            said, _ = child.communicate(timeout=HANGS)
             assert child.returncode == 0, said
     finally:
         for child in children:

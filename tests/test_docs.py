@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import tdamp
+from guard import HANGS
 from tdamp import cli
 
 ROOT = Path(__file__).parents[1]
@@ -72,7 +73,7 @@ def test_python_blocks_run(page: Path, tmp_path: Path, compiled: Path) -> None:
     """identity: each page's code runs in a fresh interpreter, without warnings, as a reader would run it."""
     command = [sys.executable, "-W", "error::UserWarning", "-c", blocks(page)]
     environment = {**os.environ, "TDAMP_CACHE": str(compiled)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     if page.name == "README.md":
         found = re.match(r"56 of 112 units, test error ([\d.]+)%\n", done.stdout)
@@ -133,7 +134,7 @@ def test_site_builds(tmp_path: Path) -> None:
     And no page loads anything from elsewhere: the site works offline.
     """
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for page in (tmp_path / "site").rglob("*.html"):
         loaded = re.findall(r"<(?:script|img|iframe|source)[^>]* src=[\"']?(?:https?:)?//[^>]*", page.read_text())

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tdamp import Outcome, TDAMPClassifier, TDAMPRegressor, TrainingWarning, blocks, rows
+from tdamp import Outcome, TDAMPClassifier, TDAMPRegressor, TrainingWarning, blocks, largest, rows
 
 Estimator = TDAMPRegressor | TDAMPClassifier
 
@@ -93,11 +93,17 @@ def test_predictive_parts_agree(regressor: TDAMPRegressor, friedman: tuple[np.nd
     np.testing.assert_array_equal(frame["mean"], mean)
 
 
-def test_intervals_hold_what_they_promise(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """calibration: of 100 new observations about 90 lie in the 90 % interval; binomial bounds at 4 sigma, widened."""
-    X, y = friedman
-    low, high = regressor.predict_interval(X[300:], 0.9).T
-    assert 0.72 <= np.mean((y[300:] > low) & (y[300:] < high)) <= 1
+@pytest.mark.parametrize(("level", "reach", "density"), [(0.5, 0.674, 0.318), (0.9, 1.645, 0.103), (0.95, 1.96, 0.058)])
+def test_intervals_hold_what_they_promise(
+    level: float, reach: float, density: float, regressor: TDAMPRegressor
+) -> None:
+    """calibration: of 4,000 new rows the share asked for lies inside, but for what chance allows at four sigma: that of
+    the count, and that of a width told by 300 rows. The log of a standard deviation from n rows has the standard error
+    sqrt(1 / 2n), and the share changes by 2 z phi(z) of it."""
+    X, y = make_friedman1(4000, n_features=10, noise=1.0, random_state=1)
+    low, high = regressor.predict_interval(X, level).T
+    chance = np.hypot(np.sqrt(level * (1 - level) / 4000), 2 * reach * density * np.sqrt(1 / 600))
+    assert abs(np.mean((y > low) & (y < high)) - level) < 4 * chance
 
 
 def test_log_score(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
@@ -215,7 +221,7 @@ def test_blocks_do_not_change_predictions(
 ) -> None:
     """identity: rows in blocks of 64 get the probabilities they get in one block."""
     whole = classifier.predict_proba(iris[0])
-    monkeypatch.setattr(blocks, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(blocks, "MOST_NUMBERS", 64 * 3 * largest.NODES)
     np.testing.assert_allclose(classifier.predict_proba(iris[0]), whole, rtol=1e-5)
 
 
@@ -279,7 +285,7 @@ def test_early_stop_returns_the_best_epoch(friedman: tuple[np.ndarray, np.ndarra
     X, y = friedman
     seen: dict[int, float] = {}
     model = TDAMPClassifier(
-        (32,), early_stopping=True, patience=3, max_epochs=200, data_weight=20.0, random_state=0,
+        (32,), prior="group", patience=3, max_epochs=200, data_weight=20.0, random_state=0,
         callbacks=[lambda epoch, fitted, record: seen.update({epoch: record["held_out"]})],
     ).fit(X, y > np.median(y))  # fmt: skip
     best = max(seen, key=seen.get)
@@ -414,3 +420,18 @@ def test_any_scale_is_sane(scale: float, friedman: tuple[np.ndarray, np.ndarray]
     model = TDAMPRegressor((32,), max_epochs=5, random_state=0)
     plain = clone(model).fit(X, y).predict(X)
     np.testing.assert_allclose(clone(model).fit(X * scale, y * scale).predict(X * scale) / scale, plain, rtol=1e-2)
+
+
+def test_samples_where_the_noise_varies(friedman: tuple[np.ndarray, np.ndarray]) -> None:
+    """rate: drawn networks give the targets only, in their units, and their mean over 200 draws is the predicted one.
+
+    The logs of the noise that the network has beside them, of a scale near one, must not be taken for targets near 100.
+    """
+    X, y = friedman
+    for Y in (100 + 5 * y, np.stack([100 + 5 * y, -y], 1)):
+        model = TDAMPRegressor((16,), noise="varying", max_epochs=5, early_stopping=False, random_state=0).fit(X, Y)
+        draws = np.array([sample(X[:20]) for sample in model.sample_posterior(200, random_state=0)])
+        found = model.predict_distribution(X[:20])
+        assert draws.shape == (200, 20, Y.reshape(len(Y), -1).shape[1])
+        error = np.abs(draws.mean(0) - found.mean.reshape(20, -1))
+        assert (error < 5 * draws.std(0) / np.sqrt(200) + 0.3 * found.epistemic_std.reshape(20, -1)).all()

@@ -9,9 +9,12 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
-from tdamp import mstep, turbo
+from oracles import supports
+from tdamp import Network, Settings, mstep, turbo
+from tdamp.algorithm import m_step, plan_of
 from tdamp.beliefs import Moments
 from tdamp.factors.burst import Chain
+from tdamp.state import init, question
 
 N_ROWS = 40
 
@@ -74,7 +77,7 @@ def test_stats_add_up(rule: mstep.NoiseRule) -> None:
 
 @pytest.mark.parametrize("spread", [0.3, 2.0])
 def test_numerical_rule(spread: float) -> None:
-    """quadrature: the numerical rule finds the argmax over the true mixture of Gaussians, to 2 % in v."""
+    """quadrature: the numerical rule finds the argmax of the true mixture of Gaussians, to 2 %, from either side."""
     rng, n = np.random.default_rng(0), N_ROWS
     mean = rng.normal(size=(n, 3))
     label = rng.integers(0, 3, n)
@@ -86,8 +89,9 @@ def test_numerical_rule(spread: float) -> None:
         np.array([z_post.var[i, m] + z_post.var[i, label[i]] for i, m in rows]),
     )
     best = numerical_best(margin, np.full(len(rows), 1 / len(rows)))
-    ours = target("classification", "numerical", z_post, label, np.ones(n), 1.0)
-    np.testing.assert_allclose(ours, best, rtol=0.02)
+    for present in (1.0, best / 9, 9 * best):
+        ours = target("classification", "numerical", z_post, label, np.ones(n), present)
+        np.testing.assert_allclose(ours, best, rtol=0.02)
 
 
 def test_gumbel_rule_on_gumbel_margins() -> None:
@@ -120,6 +124,18 @@ def test_float32_stays_float32(task: str, rule: mstep.NoiseRule) -> None:
     assert {leaf.dtype.name for leaf in leaves} == {"float32", "bool"}
 
 
+@pytest.mark.parametrize("place", [-9.0, -4.0, -0.03, 0.0, 1.23, 4.0, 9.0])
+def test_peak_of_a_parabola(place: float) -> None:
+    """identity: its vertex where the grid of candidates holds it, the grid's end where it lies beyond."""
+    peak = mstep._peak(-jnp.square(jnp.asarray(mstep._GRID) - place))
+    np.testing.assert_allclose(peak, np.clip(place, -4, 4), atol=1e-12)
+
+
+def test_peak_of_a_flat_function() -> None:
+    """identity: where nothing is better than anything else, a node of the grid; no division by the bend of zero."""
+    assert mstep._peak(jnp.zeros(len(mstep._GRID))) in np.asarray(mstep._GRID)
+
+
 def test_fixed_rule() -> None:
     """identity: a fixed noise variance stays what it is."""
     z_post = Moments(np.zeros((N_ROWS, 3)), np.ones((N_ROWS, 3)))
@@ -129,7 +145,8 @@ def test_fixed_rule() -> None:
 def test_noise_is_bounded_and_counted() -> None:
     """identity: the clip acts exactly outside NOISE_RANGE * scale and says so; damping is half old, half new."""
     low, high = mstep.NOISE_RANGE
-    for value, expected, count in [(0.0, low * 2, 1), (1e12, high * 2, 1), (3.0, 3.0, 0)]:
+    inside = [(value, value, 0) for value in (low * 2, 3.0, high * 2)]  # the bounds themselves are
+    for value, expected, count in [(0.0, low * 2, 1), (1e12, high * 2, 1), *inside]:
         bounded, clipped = mstep.bound_noise(jnp.float64(value), 2.0)
         assert bounded == expected and clipped == count
     damped, _ = mstep.damped_noise("classification", jnp.float64(1.0), jnp.float64(3.0), 1.0)
@@ -189,3 +206,22 @@ def test_base_var_of_tiny_and_of_huge_weights() -> None:
         assert (unit == 1) == (0 < naive < np.inf)
         learned = mstep.learn_base_var(layer, layer.base_var)
         np.testing.assert_allclose(float(learned.base_var), unit * 2.0, rtol=1e-5)
+
+
+def test_the_chain_is_learned_from_every_support() -> None:
+    """enumeration: expected transitions over all supports of five units, plus one of each, in an epoch's M-step."""
+    network, settings = Network((5, 3, 1)), Settings(prior="burst")
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 20, 5))
+    state = question(init(network, settings, rng, x, y[:, :1]), 0.0, None, from_here=False)
+    layer = state.layers[0]._replace(
+        weight=Moments(jnp.asarray(rng.normal(size=(5, 3))), jnp.full((5, 3), 0.1)), base_var=jnp.ones(())
+    )
+    state = state._replace(layers=(layer, state.layers[1]))
+    unary = (0.5 * np.log(0.1) + np.asarray(layer.weight.mean) ** 2 / 0.2).sum(1)
+    switching = [float(jax.nn.sigmoid(odds)) for odds in layer.chain]
+    counts = 1 + supports.chain_posterior(unary, *switching).counts
+    found, _ = m_step(plan_of(network, settings), None, state, mstep.no_stats(network, "em", x.dtype))
+    learned = np.log([counts[0, 1] / counts[0, 0], counts[1, 0] / counts[1, 1]])
+    np.testing.assert_allclose(found.layers[0].chain, learned, rtol=1e-10)
+    assert np.abs(learned - np.array(layer.chain)).max() > 0.1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tdamp import predict
+from tdamp import blocks, largest, predict
 from tdamp.beliefs import Moments
 from tdamp.network import Network
 from tdamp.settings import Settings
@@ -120,12 +123,12 @@ def test_class_probs(n_classes: int, noise_var: float) -> None:
 
 
 def test_class_probs_of_unlike_variances() -> None:
-    """quadrature: scores whose standard deviations differ by up to ten, to 0.02."""
+    """quadrature: scores whose standard deviations differ by up to ten, to 1e-5."""
     rng = np.random.default_rng(1)
     for _ in range(30):
         mean, var = rng.normal(size=3), 10.0 ** rng.uniform(-1, 1, 3)
         ours = class_probs(Moments(jnp.asarray(mean), jnp.asarray(var)), 0.0)
-        np.testing.assert_allclose(ours, exact_probs(mean, var), atol=0.02)
+        np.testing.assert_allclose(ours, exact_probs(mean, var), atol=1e-5)
 
 
 def test_class_probs_at_the_extremes(dtype: str) -> None:
@@ -165,3 +168,52 @@ def test_predictive_parts() -> None:
     np.testing.assert_allclose(found.mean, z.mean, rtol=1e-12)
     np.testing.assert_allclose(found.epistemic_var, z.var, rtol=1e-12)
     np.testing.assert_array_equal(found.aleatoric_var, np.tile([0.1, 0.2, 0.3], (4, 1)))
+
+
+def varying_state(targets: int) -> tuple[Network, State, np.ndarray]:
+    """A network whose noise varies, with a random posterior, and four rows."""
+    network = Network((5, 4, 2 * targets), noise="varying")
+    state, x = random_state(Network(network.widths))
+    return network, state._replace(noise_var=jnp.linspace(0.1, 0.3, targets)), x
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+def test_predictive_of_a_varying_noise(targets: int) -> None:
+    """calibration: noise variances exp(h) of sampled h in the second half of the outputs; the first half are means."""
+    network, state, x = varying_state(targets)
+    found = predict.predictive(network, state.layers, state.noise_var, x)
+    z = output_moments(network, state.layers, x)
+    assert [part.shape for part in found] == [(4, targets)] * 3
+    np.testing.assert_allclose(found.mean, z.mean[:, :targets], rtol=1e-12)
+    np.testing.assert_allclose(found.epistemic_var, z.var[:, :targets], rtol=1e-12)
+    n, rng = 20000, np.random.default_rng(3)
+    h = np.asarray(z.mean[:, targets:]) + np.sqrt(z.var[:, targets:]) * rng.normal(size=(n, 4, targets))
+    drawn = np.asarray(state.noise_var) * np.exp(h)
+    error = drawn.std(0) / np.sqrt(n)
+    assert np.all(np.abs(found.aleatoric_var - drawn.mean(0)) < 5 * error)
+
+
+def test_the_mean_network_of_a_varying_noise() -> None:
+    """identity: the targets' outputs only, as the posterior-mean network in PyTorch has it."""
+    network, state, x = varying_state(2)
+    both = mean_network(Network(network.widths), state.layers, x)
+    np.testing.assert_allclose(mean_network(network, state.layers, x), both[:, :2], rtol=1e-12)
+
+
+def sizes(jaxpr: jax.extend.core.Jaxpr) -> Iterator[int]:
+    """Of every array that a program makes, those of the programs inside it included."""
+    for equation in jaxpr.eqns:
+        yield from (int(np.prod(out.aval.shape)) for out in equation.outvars)
+        for inner in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda a: hasattr(a, "jaxpr")):
+            if hasattr(inner, "jaxpr"):
+                yield from sizes(inner.jaxpr)
+
+
+@pytest.mark.parametrize("n_classes", [10, 400, 3000])
+def test_memory_of_many_classes(n_classes: int) -> None:
+    """enumeration: no array of a block of rows has more than MOST_NUMBERS numbers, or those of a single row."""
+    rows = blocks.rows_at_once(n_classes)
+    z = jax.ShapeDtypeStruct((rows, n_classes), jnp.float32)
+    program = jax.make_jaxpr(predict.log_class_probs)(Moments(z, z), jax.ShapeDtypeStruct((), jnp.float32))
+    assert max(sizes(program.jaxpr)) <= max(blocks.MOST_NUMBERS, n_classes**2)
+    assert rows * n_classes * largest.NODES > blocks.MOST_NUMBERS / 2 or n_classes > largest.NODES

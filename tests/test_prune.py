@@ -129,20 +129,46 @@ def test_progress_runs_from_zero_to_one(max_epochs: int, a: float, b: float) -> 
             assert share == 1
 
 
+@pytest.mark.parametrize("done", [0, 2, 3, 4.5, 6, 9.9, 10])
+def test_progress_is_cubic(done: float) -> None:
+    """identity: what is still to go falls as the cube of the time that is left, here from epoch 2 to epoch 10."""
+    settings = Settings(max_epochs=20, prune_start=0.1, prune_end=0.5)
+    left = np.clip((10 - done) / 8, 0, 1)
+    np.testing.assert_allclose(prune.progress(settings, done), 1 - left * left * left, rtol=1e-12, atol=1e-12)
+
+
 @given(SEEDS, st.floats(0.05, 1.0))
 def test_paper_rule(seed: int, keep: float) -> None:
-    """enumeration: it acts only when more units than the target are sure, and then these and no others remain."""
+    """enumeration: it acts only when more units than the target are above the threshold, and then those at it stay."""
     rng = np.random.default_rng(seed)
     network = Network((6, 4, 2))
     probs = [rng.choice([0.1, 0.9, 0.95, 1.0], n) for n in (6, 4)]
     active = [rng.random(n) < 0.8 for n in (6, 4)]
     settings = Settings(keep=keep, pruning="paper", prior="group", active_threshold=0.9)
     masks, acted = prune.paper(settings, network, active, probs)
-    sure = [[bool(on) and p > 0.9 for on, p in zip(a, q, strict=True)] for a, q in zip(active, probs, strict=True)]
-    n_sure = sum(map(sum, sure))
-    assert acted == (n_sure > round(keep * 10) and all(any(s) for s in sure))
-    for mask, want in zip(masks, sure if acted else active, strict=True):
+    n_sure = sum(bool(on) and p > 0.9 for a, q in zip(active, probs, strict=True) for on, p in zip(a, q, strict=True))
+    stay = [[bool(on) and p >= 0.9 for on, p in zip(a, q, strict=True)] for a, q in zip(active, probs, strict=True)]
+    assert acted == (n_sure > round(keep * 10) and all(any(s) for s in stay))
+    for mask, want in zip(masks, stay if acted else active, strict=True):
         np.testing.assert_array_equal(mask, want)
+
+
+@given(SEEDS, st.floats(0.05, 1.0))
+def test_paper_rule_counts_groups(seed: int, keep: float) -> None:
+    """enumeration: inputs of one group count as one, in the target and among the sure; asked for were nine groups."""
+    rng = np.random.default_rng(seed)
+    asked, left = np.array([0, 1, 0, 2, 3, 3, 4]), np.array([0, 0, 2, 3, 3])  # groups 1 and 4 are gone from the arrays
+    by_group = rng.choice([0.1, 0.95], 4)
+    probs = [by_group[left], rng.choice([0.1, 0.95], 4)]
+    active = [np.isin(left, rng.permutation([0, 2, 3])[:2]), rng.random(4) < 0.8]
+    settings = Settings(keep=keep, pruning="paper", prior="group")
+    masks, acted = prune.paper(settings, Network((7, 4, 2)), active, probs, left, asked)
+    stay = [mask & (p > 0.9) for mask, p in zip(active, probs, strict=True)]
+    n_sure = len({g for g, on in zip(left, stay[0], strict=True) if on}) + int(stay[1].sum())
+    assert acted == (n_sure > round(keep * 9) and all(s.any() for s in stay))
+    for mask, want in zip(masks, stay if acted else active, strict=True):
+        np.testing.assert_array_equal(mask, want)
+    assert prune.n_left(active, left) == 2 + active[1].sum() and prune.n_left(active, None) == sum(counts(active))
 
 
 @pytest.mark.parametrize(
@@ -152,6 +178,8 @@ def test_paper_rule(seed: int, keep: float) -> None:
         (Settings(keep=11), "leaves 11 of 10 units"),
         (Settings(keep=(0.5,)), "expected 2 fractions"),
         (Settings(keep=(0.5, 1.5)), "expected 2 fractions"),
+        (Settings(keep=(0.5, 0.5, 0.5)), "expected 2 fractions"),
+        (Settings(keep=1), "leaves 1 of 10 units"),
         (Settings(max_params=5), "max_params=5: even one unit in each layer needs 6"),
         (Settings(max_multiply_adds=2), "max_multiply_adds=2: even one unit in each layer needs 3"),
     ],
@@ -160,3 +188,41 @@ def test_goals_no_network_can_meet(settings: Settings, match: str) -> None:
     """enumeration: every impossible goal is refused with its reason."""
     with pytest.raises(ValueError, match=match):
         prune.check_goal(settings, Network((6, 4, 2)), None)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *(Settings(keep=keep) for keep in (2, 10, 0.2, 1.0, (1.0, 1.0), (0.01, 0.5))),
+        *(Settings(max_params=n) for n in (6, 7, 1000)),
+        *(Settings(max_multiply_adds=n) for n in (3, 4, 1000)),
+        Settings(),
+    ],
+    ids=lambda settings: f"{settings.keep} {settings.max_params} {settings.max_multiply_adds}",
+)
+def test_goals_that_can_be_met(settings: Settings) -> None:
+    """enumeration: one unit in each layer, all of them, and what lies between; with one unit each, 6 parameters."""
+    prune.check_goal(settings, Network((6, 4, 2)), None)
+
+
+def test_goals_of_groups() -> None:
+    """enumeration: six inputs in two groups count as two: with four hidden units six groups can be kept at most."""
+    pairs = np.array([0, 0, 0, 1, 1, 1])
+    network = Network((6, 4, 2))
+    assert prune.n_groups(network, pairs) == [2, 4] and prune.goal_units(Settings(keep=0.5), network, pairs) == 3
+    prune.check_goal(Settings(keep=6), network, pairs)
+    with pytest.raises(ValueError, match="leaves 7 of 6 units"):
+        prune.check_goal(Settings(keep=7), network, pairs)
+
+
+@pytest.mark.parametrize("name", ["max_params", "max_multiply_adds"])
+def test_half_way_to_a_budget(name: str) -> None:
+    """identity: half of what is over the budget may still be there, and with the best removed unit it would be more."""
+    network, active, evidence = problem((9, 8, 2), 0)
+    cost = {"max_params": n_params, "max_multiply_adds": n_multiply_adds}[name]
+    allowed = round((cost(network.widths) + 20) / 2)
+    masks = prune.exact(Settings(**{name: 20}), network, active, evidence, None, 0.5)
+    left = counts(masks)
+    assert cost((*left, 2)) <= allowed
+    left[max((values[n], l) for l, values in enumerate(evidence) for n in np.flatnonzero(~masks[l]))[1]] += 1
+    assert cost((*left, 2)) > allowed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +39,16 @@ def test_relevant_inputs_are_found(prior: str, kind: str) -> None:
         assert fitted.outcome is Outcome.OK
         assert prob[truth].min() > 0.95 and prob[~truth].max() < 0.05, (seed, prob)
         noise.append(fitted.history[-1]["noise_var"][0])
-        if prior == "burst":
+        if prior == "burst":  # every unit is sure, so the M-step counts the truth's own transitions, one more of each
+            counts = np.ones((2, 2))
+            np.add.at(counts, (truth[:-1].astype(int), truth[1:].astype(int)), 1)
             chain = fitted.state.layers[0].chain
-            assert chain.on_logit < -1 and chain.off_logit < 0  # it learned that units are on in runs
+            learned = np.log([counts[0, 1] / counts[0, 0], counts[1, 0] / counts[1, 1]])
+            np.testing.assert_allclose([chain.on_logit, chain.off_logit], learned, rtol=1e-4)
     assert 0.03 < np.median(noise) < 0.09, noise  # the truth is 0.04
 
 
-def watched(settings: Settings, **more: np.ndarray) -> tuple[Fitted, list[list[set[int]]]]:
+def watched(settings: Settings, **more: Any) -> tuple[Fitted, list[list[set[int]]]]:
     """A training, and the units that were there after each epoch, by their number in the network asked for."""
     there: list[list[set[int]]] = []
 
@@ -97,3 +101,15 @@ def test_paper_rule() -> None:
     assert np.all(np.diff(sizes) <= 0)
     assert (fitted.outcome is Outcome.TARGET_NOT_REACHED) == (sizes[-1] > round(0.1 * 52))
     assert fitted.outcome is Outcome.TARGET_NOT_REACHED and 'pruning="exact"' in str(fitted.outcome)
+
+
+def test_groups_count_as_one_under_the_paper_s_rule() -> None:
+    """enumeration: 20 pairs of inputs and 12 hidden units are 32 groups; with all to stay nothing is left to do.
+
+    So the goal counts as met, and rows held out may choose the best epoch from the first one on.
+    """
+    settings = Settings.paper(keep=1.0, max_epochs=4, batch_size=50, patience=1)
+    scores = iter([1.0, 3.0, 2.0, 2.0])
+    fitted, _ = watched(settings, groups=PAIRS, monitor=lambda _: next(scores))
+    assert fitted.outcome is Outcome.OK
+    assert len(fitted.history) == 3 and fitted.epoch == 2

@@ -100,6 +100,7 @@ def test_look_and_the_sure_shortcut() -> None:
     ends = layer._replace(offset=jnp.array([-np.inf, np.inf, 200.0, -200.0, np.inf]))
     certain = turbo.look(ends, "group", None)
     assert certain.sure
+    assert not turbo.look(ends._replace(offset=ends.offset.at[2].set(0.0)), "group", None).sure  # one is in doubt
     np.testing.assert_allclose(certain.active_prob, [0, 1, 1, 0, 1], atol=np.exp(-turbo.SURE_LOGIT))
     quick, _ = turbo.marginals(certain, "group", None, w_ext, b_ext)
     full, _ = turbo.marginals(certain._replace(sure=jnp.asarray(False)), "group", None, w_ext, b_ext)

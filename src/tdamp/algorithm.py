@@ -44,6 +44,7 @@ class Plan(NamedTuple):
     batch_size: int
     single: bool
     learn_base_var: bool
+    drops_inputs: bool
 
 
 class Knobs(NamedTuple):
@@ -58,20 +59,24 @@ class Knobs(NamedTuple):
     noise_rate: Array | float
     centre_rate: Array | float
     pasp_power: Array | float
+    input_dropout: Array | float
+    epoch: Array | int
 
 
 def plan_of(network: Network, settings: Settings) -> Plan:
     """The static part of a run."""
     s = settings
     single = s.sweeps == 1
-    return Plan(network, s.prior, s.pasp, s.noise_update, s.noise_every, s.batch_size, single, s.learn_base_var)
+    rules = s.prior, s.pasp, s.noise_update, s.noise_every
+    return Plan(network, *rules, s.batch_size, single, s.learn_base_var, s.input_dropout > 0)
 
 
 def knobs_of(settings: Settings, epoch: int, n_rows: float) -> Knobs:
     """The numbers of an epoch, counted from 0."""
     s = settings
     data_weight, memory = s.data_weight_at(epoch), s.memory_at(epoch)
-    return Knobs(data_weight, memory, n_rows, s.sweeps, s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power)
+    rates = s.damping, s.trust, s.noise_rate, s.centre_rate, s.pasp_power, s.input_dropout
+    return Knobs(data_weight, memory, n_rows, s.sweeps, *rates, epoch)
 
 
 class Anchor(NamedTuple):
@@ -135,6 +140,16 @@ def minibatch_step(
     )
 
 
+def drop_inputs(knobs: Knobs, state: State, x: Array, minibatch: Array) -> Array:
+    """Each input of each row set to zero with probability `input_dropout`, the others made larger to keep the mean.
+
+    The rows are centred, and zero is that of the data. What is dropped follows from the epoch and the minibatch.
+    """
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), knobs.epoch), minibatch)
+    keep, centre = 1 - knobs.input_dropout, state.layers[0].centre
+    return jnp.where(jax.random.bernoulli(key, keep, x.shape), (x + centre) / keep, 0) - centre
+
+
 def e_step(
     plan: Plan, knobs: Knobs, group_of: Array | None, state: State, x: Array, y: Array, weight: Array,
     order: Array, present: Array, anchors: tuple[Anchor, ...] | None = None,
@@ -149,7 +164,8 @@ def e_step(
         state, *sums = done
         index = order[i]
         row_weight = weight[index] * present[i].astype(weight.dtype)
-        state, *more = minibatch_step(plan, knobs, group_of, state, x[index], y[index], row_weight, anchors)
+        rows = drop_inputs(knobs, state, x[index], index[0]) if plan.drops_inputs else x[index]
+        state, *more = minibatch_step(plan, knobs, group_of, state, rows, y[index], row_weight, anchors)
         return state, *jax.tree.map(jnp.add, tuple(sums), tuple(more))
 
     steps = jnp.sum(present.any(-1), dtype=jnp.int32)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .network import Task
+from .settings import Settings
 
 FEW_ROWS = 20
 """Below this many rows nothing is held out: two or three rows cannot tell one epoch from another."""
@@ -36,7 +40,7 @@ MEMORY_ROWS = 15_000
 """That a network remembers at first, when there are HUGE_ROWS or more."""
 
 MANY_STEPS = 3000
-"""Rows from which on a regression has minibatches enough in an epoch."""
+"""Rows from which on there are minibatches enough in an epoch."""
 
 
 def choose_shallow(choice: Choice, n_rows: int) -> Choice:
@@ -71,6 +75,30 @@ def choose_shallow(choice: Choice, n_rows: int) -> Choice:
         trust=4.0,
         learn_base_var=True,
     )
+
+
+CLASSES_WEIGHT = 10.0
+FIRST_MEMORY = 0.25
+"""Epochs: of a classification with many rows."""
+
+
+def choose_classes(choice: Choice) -> Choice:
+    """What a classification of MANY_STEPS rows or more, with all its units, does differently: memory, which is the pace
+    of learning, grows from a quarter of an epoch to as many epochs as the data count.
+
+    Chosen on 10,000 held-out rows of MNIST's training part, 784-128-10, two seeds: error 1.69 % and log loss 0.054
+    after 25 epochs, against 1.90 % and 0.064 for a data weight that grows from 1 to 20 with a memory as long; with
+    6,000 rows 3.8 % against 4.5 %. A data weight of 5 or 20, or a memory of 8 to 20 epochs in the end, was about as
+    good.
+    """
+    return choice._replace(data_weight=CLASSES_WEIGHT, memory=(FIRST_MEMORY, CLASSES_WEIGHT))
+
+
+def counted_once(settings: Settings) -> Settings:
+    """The same with each datum counted once, which noisy labels want: with a sixth of 16,000 simulated labels at random
+    the log loss is 0.84, with `choose_classes` 0.96 at the best epoch. Rows held out choose between the two."""
+    memory = np.geomspace(FIRST_MEMORY, 1.0, settings.max_epochs).tolist()
+    return replace(settings, data_weight=1.0, memory=tuple(memory))
 
 
 def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool | None = None) -> Choice:

@@ -7,15 +7,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import compact
+from . import compact, largest
 from .beliefs import Moments
 from .calibration import Predicted
 from .factors.varying_output import mean_noise
-from .feed import ROW_BUCKET, SMALL, padded_rows
+from .feed import SMALL, padded_rows
 from .fitted import Fitted, active_units
 from .needed import lost_log_likelihood, some_rows
 from .network import Network
-from .predict import NODES, log_class_probs, mean_network, output_moments
+from .predict import log_class_probs, mean_outputs, output_moments
 from .programs import Program
 from .rows import ScaledRows
 
@@ -27,23 +27,41 @@ def _class_probs(network: Network, layers: Any, x: jax.Array, noise_var: jax.Arr
     return log_class_probs(output_moments(network, layers, x), noise_var)
 
 
+def _mean_class_probs(network: Network, layers: Any, x: jax.Array, noise_var: jax.Array) -> jax.Array:
+    z = mean_outputs(network, layers, x)
+    return log_class_probs(Moments(z, jax.numpy.zeros_like(z)), noise_var)
+
+
 _moments = Program(output_moments, like=lambda *_: Moments(0, 0))  # type: ignore[arg-type]
 _log_probs = Program(_class_probs, like=lambda *_: 0)
-_point = Program(mean_network, like=lambda *_: 0)
+_mean_log_probs = Program(_mean_class_probs, like=lambda *_: 0)
+_point = Program(mean_outputs, like=lambda *_: 0)
 
 
 def moments(fitted: Fitted, x: np.ndarray | ScaledRows) -> Any:
-    """`Moments` of the outputs under the posterior; `x` has every column of the network that was asked for."""
+    """`Moments` of the outputs under the posterior, with no variance if it predicts by its mean alone.
+
+    `x` has every column of the network that was asked for.
+    """
+    if fitted.prediction == "mean":
+        z = point(fitted, x)
+        return Moments(z, np.zeros_like(z))  # type: ignore[arg-type]
     return Moments(*_in_blocks(_moments, fitted, x, SMALL))
 
 
 def log_probs(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
     """Log class probabilities, (rows, classes)."""
-    most = MOST_NUMBERS // (NODES * fitted.network.widths[-1] ** 2)
-    return _in_blocks(_log_probs, fitted, x, most, fitted.state.noise_var)
+    most = rows_at_once(fitted.network.widths[-1])
+    program = _mean_log_probs if fitted.prediction == "mean" else _log_probs
+    return _in_blocks(program, fitted, x, most, fitted.state.noise_var)
 
 
-def point(fitted: Fitted, x: np.ndarray) -> np.ndarray:
+def rows_at_once(n_classes: int) -> int:
+    """Rows whose class probabilities are found together: their largest array has (rows, classes, nodes or classes)."""
+    return max(1, MOST_NUMBERS // (n_classes * max(largest.NODES, n_classes)))
+
+
+def point(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
     """Outputs of the posterior-mean network."""
     return _in_blocks(_point, fitted, x, SMALL)
 
@@ -54,7 +72,7 @@ def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray | ScaledRows, mos
     if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
         columns = columns[index[0]]
-    size = max(ROW_BUCKET, min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1)))
+    size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
     found = []
     for start in range(0, len(x), size):
         block = x[start : start + size][:, columns].astype(state.layers[0].centre.dtype)

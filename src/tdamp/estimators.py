@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import blocks, given, student
+from .checks import Data
 from .learner import Learner
 from .remedies import told
 from .rows import identity_scales, scaled, scales_of
@@ -57,9 +58,9 @@ class TDAMPRegressor(RegressorMixin, Learner):
     """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
-    of exactly the size asked for. There is no learning rate. Predictions are Student's t, as wide as rows that were not
-    trained on ask for (see `early_stopping`). `noise` is "constant", or "varying": then the noise level depends on the
-    inputs and is learned, too.
+    of exactly the size asked for. Predictions are Student's t, as wide as rows that were not trained on ask for (see
+    `early_stopping`). `noise` is "constant", or "varying": then the noise level depends on the inputs and is learned,
+    too.
 
     Examples
     --------
@@ -80,19 +81,27 @@ class TDAMPRegressor(RegressorMixin, Learner):
         *,
         activation: str = "relu",
         noise: str = "constant",
-        prior: str = "gaussian",
+        preset: str | None = None,
+        prior: str = "auto",
         keep: float | int | Sequence[float] | None = None,
-        pruning: str = "exact",
+        pruning: str = "auto",
+        active_threshold: Any = "auto",
+        init_active_prob: Any = "auto",
         groups: Any = None,
-        pasp: str = "anchored",
+        pasp: str = "auto",
         data_weight: Any = "auto",
         noise_update: str = "em",
+        noise_every: str = "auto",
+        trust: Any = "auto",
+        centre_rate: Any = "auto",
+        input_dropout: Any = "auto",
         sweeps: Any = "auto",
         batch_size: Any = "auto",
         max_epochs: Any = "auto",
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         patience: int = 15,
+        prediction: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -102,23 +111,30 @@ class TDAMPRegressor(RegressorMixin, Learner):
         checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
-            hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
-            pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
-            max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
-            patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
+            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep, pruning=pruning,
+            active_threshold=active_threshold, init_active_prob=init_active_prob, groups=groups, pasp=pasp,
+            data_weight=data_weight, noise_update=noise_update, noise_every=noise_every, trust=trust,
+            centre_rate=centre_rate, input_dropout=input_dropout, sweeps=sweeps, batch_size=batch_size,
+            max_epochs=max_epochs,
+            early_stopping=early_stopping, validation_fraction=validation_fraction, patience=patience,
+            prediction=prediction, standardize=standardize, random_state=random_state, warm_start=warm_start,
             devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.noise = noise
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPRegressor:
-        """Train on rows of X with targets y, (rows,) or (rows, outputs); or on a source (`tdamp.sources`) alone."""
+        """Train on rows of X with targets y, (rows,) or (rows, outputs); or on a source (`tdamp.sources`) alone.
+
+        A `sample_weight` counts as so many copies of its row: give weights of mean one if every row is an observation.
+        """
         self._fit(X, y, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
         """Learn from more rows, each counted once: the posterior is the prior of the next call (streaming Bayes).
 
-        Scales are those of the first call.
+        Scales are those of the first call. Rows are predicted before they are learned from, and say how wide
+        predictions must be from then on.
         """
         self._partial_fit(X, y, sample_weight)
         return self
@@ -206,9 +222,10 @@ class TDAMPRegressor(RegressorMixin, Learner):
 class TDAMPClassifier(ClassifierMixin, Learner):
     """A Bayesian neural network for classification, trained by message passing (EM-TDAMP).
 
-    A fit gives the weights' posterior, class probabilities that know what the network does not know, the noise level,
-    and with `keep` a network of exactly the size asked for. There is no learning rate. `class_weight` says how much
-    each class counts relative to the others: a dictionary, "balanced", or None for all alike.
+    A fit gives the weights' posterior, class probabilities with the weights' uncertainty in them, the noise level, and
+    with `keep` a network of exactly the size asked for. Far from the training data the probabilities may be far too
+    sure of themselves (`tdamp bench classes`). `class_weight` says how much each class counts relative to the others: a
+    dictionary, "balanced", or None for all alike.
 
     Examples
     --------
@@ -227,13 +244,20 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
         activation: str = "relu",
-        prior: str = "gaussian",
+        preset: str | None = None,
+        prior: str = "auto",
         keep: float | int | Sequence[float] | None = None,
-        pruning: str = "exact",
+        pruning: str = "auto",
+        active_threshold: Any = "auto",
+        init_active_prob: Any = "auto",
         groups: Any = None,
-        pasp: str = "anchored",
+        pasp: str = "auto",
         data_weight: Any = "auto",
         noise_update: str = "em",
+        noise_every: str = "auto",
+        trust: Any = "auto",
+        centre_rate: Any = "auto",
+        input_dropout: Any = "auto",
         class_weight: Any = None,
         sweeps: Any = "auto",
         batch_size: Any = "auto",
@@ -241,6 +265,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         patience: int = 15,
+        prediction: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
@@ -250,10 +275,13 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
-            hidden_layer_sizes, activation=activation, prior=prior, keep=keep, pruning=pruning, groups=groups,
-            pasp=pasp, data_weight=data_weight, noise_update=noise_update, sweeps=sweeps, batch_size=batch_size,
-            max_epochs=max_epochs, early_stopping=early_stopping, validation_fraction=validation_fraction,
-            patience=patience, standardize=standardize, random_state=random_state, warm_start=warm_start,
+            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep, pruning=pruning,
+            active_threshold=active_threshold, init_active_prob=init_active_prob, groups=groups, pasp=pasp,
+            data_weight=data_weight, noise_update=noise_update, noise_every=noise_every, trust=trust,
+            centre_rate=centre_rate, input_dropout=input_dropout, sweeps=sweeps, batch_size=batch_size,
+            max_epochs=max_epochs,
+            early_stopping=early_stopping, validation_fraction=validation_fraction, patience=patience,
+            prediction=prediction, standardize=standardize, random_state=random_state, warm_start=warm_start,
             devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.class_weight = class_weight
@@ -261,7 +289,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
         """Train on rows of X with labels y; `class_weight` tells how much each class counts, relative to the others.
 
-        Or on a source (`tdamp.sources`) alone.
+        Or on a source (`tdamp.sources`) alone. A `sample_weight` counts as so many copies of its row: give weights of
+        mean one if every row is an observation.
         """
         if self.class_weight is not None and isinstance(X, Source):
             raise ValueError("class_weight is not for sources: give them weights of the rows instead")
@@ -274,7 +303,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
         """Learn from more rows, each counted once: the posterior is the prior of the next call (streaming Bayes).
 
-        `classes` lists every class there will be; it is needed on the first call unless y has them all.
+        `classes` lists every class there will be; it is needed on the first call unless y has them all. Of a
+        `class_weight` the mean over the classes counts as one; "balanced", which no batch can tell, is refused.
         """
         self._partial_fit(X, y, sample_weight, classes)
         return self
@@ -343,6 +373,18 @@ class TDAMPClassifier(ClassifierMixin, Learner):
                 'least 0, not all zero, or "balanced", or None'
             )
         return relative
+
+    def _weighed(self, data: Data) -> Data:
+        if self.class_weight is None:
+            return data
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight="balanced" needs all labels, and partial_fit sees some of them: give a dictionary, such '
+                "as dict(zip(classes, sklearn.utils.class_weight.compute_class_weight('balanced', classes=classes, "
+                "y=labels_of_many_rows))), or weights of the rows (sample_weight)"
+            )
+        relative = self._class_weights(self.classes_)
+        return data._replace(weight=data.weight * (relative / relative.mean())[data.y])
 
     def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
         if first:

@@ -11,6 +11,7 @@ import numpy as np
 from .calibration import Calibration
 from .network import Network
 from .outcome import Outcome
+from .settings import Prediction
 from .state import State
 
 
@@ -29,6 +30,8 @@ class Fitted:
     outcome: Outcome
     epoch: int  # whose posterior this is, counted from 1
     calibration: Calibration | None = None  # of a regression, from rows that were not trained on
+    unseen: np.ndarray | None = None  # keys (`split.keys_of`) of rows held out of every epoch so far, if there are any
+    prediction: Prediction = "posterior"  # or "mean": see Settings
 
     @property
     def inputs(self) -> np.ndarray:

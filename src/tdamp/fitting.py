@@ -1,12 +1,14 @@
 """A table's fit: rows that are kept from a training judge it, and then they are learned from, too.
 
 How long to train and how wide to predict is told by twins that leave a fold of the rows out (small tables), or by rows
-held out of a first training. A regression with all its units is then trained on every row; all others are trained once.
+held out of a first training. A network with all its units is then trained on every row; all others are trained once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +19,15 @@ from .checks import Data
 from .devices import mesh_of
 from .events import part
 from .fitted import Callback, Fitted
-from .held_out import HeldOut, hold_out, level_of, without_any
+from .held_out import HeldOut, carried, followed, hold_out, without_any
 from .network import Network
 from .settings import Settings
 from .training import fit
 from .twins import FOLDS, folds_of, looked_at, looks
 
 TWINS_ROWS = 3000
-"""Up to so many rows a regression is judged by twins: they cost five trainings."""
-AGAIN_ROWS = 20_000
+"""Up to so many rows a network is judged by twins: they cost five trainings."""
+AGAIN_ROWS = 100_000
 """Up to so many rows it is trained again on all of them."""
 
 
@@ -39,9 +41,13 @@ class Judgement(NamedTuple):
         """To train for."""
         return list(self.scores)[self.held.latest_good()]
 
-    def calibration(self, fitted: Fitted) -> Calibration:
+    def score(self) -> float:
+        """Mean log score after so many epochs."""
+        return self.scores[self.epochs()]
+
+    def calibration(self, fitted: Fitted) -> Calibration | None:
         """Of a network trained for so long on all rows."""
-        return self.held.calibration_at(self.held.latest_good(), level_of(fitted, self.held.trained))
+        return self.held.calibration_at(self.held.latest_good(), fitted)
 
 
 def fit_table(
@@ -53,13 +59,19 @@ def fit_table(
     seed: int,
     groups: np.ndarray | None = None,
     start: Fitted | None = None,
+    streams: bool = False,
     callback: Callback | None = None,
     show: Callback | None = None,
     devices: Any = None,
     checkpoint: Checkpoint | None = None,
-) -> Fitted:
+    others: Sequence[Settings] = (),
+) -> tuple[Fitted, Settings]:
     """Train on rows in the engine's units, `fraction` of which may be held out (None: none), and calibrate.
 
+    Where rows that are held out are learned from in the end, they also choose between `settings` and `others`; what was
+    chosen comes back, too.
+    A training that goes on from a `start` holds out what `start` is known not to have learned from, or nothing. Where
+    it `streams` all rows are new to `start`, and are foretold before they are learned from.
     Where there are several trainings `callback` is called in the last one, whose posterior it is, and `show` before.
     Each is a stage of the `checkpoint`.
     """
@@ -68,25 +80,29 @@ def fit_table(
     rest["checkpoint"] = None if checkpoint is None else checkpoint.stage("training")
     if fraction is not None and start is None and learns_from_all(network, settings, len(data.x)):
         by = judged_by_twins if len(data.x) <= TWINS_ROWS else judged_by_held_out
-        judged = by(network, data, settings, fraction, seed, show, devices, checkpoint)
+        candidates = settings, *others
+        how = fraction, seed, show, devices, checkpoint
+        found = [by(network, data, each, *how, number) for number, each in enumerate(candidates)]
+        judged, settings = max(zip(found, candidates, strict=True), key=lambda pair: _score(pair[0]))
         if judged is not None:
-            settings = replace(settings, max_epochs=judged.epochs())
-            fitted = fit(network, data.x, data.y, settings, sample_weight=data.weight, **rest)
-            calibration = judged.calibration(fitted)
-            return replace(fitted, history=_told(fitted.history, judged.scores), calibration=calibration)
-    split = None if fraction is None else hold_out(data, fraction, seed)
+            last = replace(settings, max_epochs=judged.epochs())
+            fitted = fit(network, data.x, data.y, last, sample_weight=data.weight, **rest)
+            history, by_rows = _told(fitted.history, judged.scores), judged.calibration(fitted)
+            return replace(fitted, history=history, calibration=by_rows), settings
+    split = None if fraction is None else hold_out(data, fraction, seed, start)
     if split is None:
         fitted = fit(network, data.x, data.y, settings, sample_weight=data.weight, **rest)
-        return replace(fitted, calibration=without_any(fitted, data))
+        if start is None:
+            return replace(fitted, calibration=without_any(fitted, data)), settings
+        return replace(fitted, calibration=(followed if streams else carried)(fitted, data, start)), settings
     (x, y, weight), held = split
     fitted = fit(network, x, y, settings, sample_weight=weight, monitor=held.score, **rest)
-    return replace(fitted, calibration=held.calibration(fitted))
+    return replace(fitted, calibration=held.calibration(fitted), unseen=held.keys), settings
 
 
 def learns_from_all(network: Network, settings: Settings, n_rows: int) -> bool:
-    """Whether rows held out are learned from in the end: by a regression of few rows, and with all units."""
-    few = n_rows <= AGAIN_ROWS
-    return few and network.task == "regression" and settings.prior == "gaussian" and not settings.prunes
+    """Whether rows held out are learned from in the end: by a network of all its units, if they are not too many."""
+    return n_rows <= AGAIN_ROWS and settings.prior == "gaussian" and not settings.prunes
 
 
 def judged_by_twins(
@@ -98,13 +114,14 @@ def judged_by_twins(
     show: Callback | None,
     devices: Any = None,
     checkpoint: Checkpoint | None = None,
+    number: int = 0,
 ) -> Judgement | None:
     """By all rows; None if too few of them differ, or a twin goes wrong before it was looked at."""
     del fraction, devices  # folds have a size of their own, and twins, which are small, run beside each other
     held, fold = HeldOut(data, data), folds_of(data, seed)
     if len(np.unique(fold)) < FOLDS:
         return None
-    found = looked_at(network, data, settings, fold, seed, show, checkpoint)
+    found = looked_at(network, data, settings, fold, seed, show, checkpoint, f"{'other' * number}twin")
     scores = {epoch: held.judge(*look) for epoch, look in zip(looks(settings.max_epochs), found, strict=False)}
     return Judgement(held, scores) if scores else None
 
@@ -118,6 +135,7 @@ def judged_by_held_out(
     show: Callback | None,
     devices: Any = None,
     checkpoint: Checkpoint | None = None,
+    number: int = 0,
 ) -> Judgement | None:
     """By a training on the other rows; None if all are needed."""
     split = hold_out(data, fraction, seed)
@@ -125,11 +143,15 @@ def judged_by_held_out(
         return None
     (x, y, weight), held = split
     rest: dict[str, Any] = {"callback": show, "monitor": held.score, "devices": devices}
-    rest["checkpoint"] = None if checkpoint is None else checkpoint.stage("judge", held)
+    rest["checkpoint"] = None if checkpoint is None else checkpoint.stage(f"judge{number or ''}", held)
     with part("judge"):
         fitted = fit(network, x, y, settings, seed=seed, sample_weight=weight, **rest)
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return Judgement(held, scores) if scores else None
+
+
+def _score(judged: Judgement | None) -> float:
+    return -inf if judged is None else judged.score()
 
 
 def _told(history: tuple[dict[str, Any], ...], scores: dict[int, float]) -> tuple[dict[str, Any], ...]:

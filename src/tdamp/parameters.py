@@ -27,6 +27,8 @@ def check_switches(estimator: Any) -> None:
         raise ValueError(f"validation_fraction={fraction!r}: expected a number in (0, 1)")
     if not isinstance(estimator.verbose, Real):
         raise ValueError(f"verbose={estimator.verbose!r}: expected 0, 1 or 2")
+    if not isinstance(estimator.preset, str | None) or estimator.preset not in (None, "paper"):
+        raise ValueError(f'preset={estimator.preset!r}: expected "paper" or None')
     calls = estimator.callbacks
     if calls is not None and not (isinstance(calls, list | tuple) and all(map(callable, calls))):
         raise ValueError(f"callbacks={calls!r}: expected a list of functions of (epoch, fitted, record), or None")

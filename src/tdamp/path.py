@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, indexable
 
 from . import metrics
 from .estimators import TDAMPRegressor
 from .extras import need
+from .remedies import told
+from .split import drawn_rows
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Coverages whose mean deviation is the calibration error of a regression."""
@@ -57,15 +59,15 @@ def sparsity_path(
 ) -> SparsityPath:
     """Fit a copy of `estimator` for every `keep` and score it on rows it was not trained on.
 
-    The rows are `X_test`, `y_test`, or a part of X, y that is split off. The frame has keep, units, inputs, params,
-    multiply_adds, the error (rmse of a regression, share of wrong labels of a classification), log_score, and
-    calibration_error (mean deviation of the coverage of central intervals; expected calibration error), and seconds.
+    The rows are `X_test`, `y_test`, or a part of X, y that is split off, equal rows together. The frame has keep,
+    units, inputs, params, multiply_adds, the error (rmse of a regression, share of wrong labels of a classification),
+    log_score, and calibration_error (mean deviation of the coverage of central intervals; expected calibration error),
+    and seconds.
     """
     if (X_test is None) != (y_test is None):
         raise ValueError("give both X_test and y_test, or neither")
     if X_test is None:
-        classes = None if isinstance(estimator, TDAMPRegressor) else y
-        X, X_test, y, y_test = train_test_split(X, y, test_size=test_size, random_state=random_state, stratify=classes)
+        X, X_test, y, y_test = _split_off(X, y, test_size, random_state, not isinstance(estimator, TDAMPRegressor))
     rows, models = [], []
     for keep in keeps:
         model = clone(estimator).set_params(keep=keep).fit(X, y)
@@ -83,6 +85,22 @@ def sparsity_path(
         )
         models.append(model)
     return SparsityPath(pd.DataFrame(rows), models)
+
+
+def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tuple[Any, ...]:
+    """Rows to train on and rows to score: X, X_test, y, y_test."""
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size={test_size!r}: expected a share of the rows between 0 and 1, such as 0.25")
+    with told():
+        X, y = indexable(X, y)
+        numbers = np.asarray(X, np.float64), np.asarray(y, None if classes else np.float64)
+    test = drawn_rows(*numbers, test_size, seed, classes=classes)
+    if not test.any():
+        raise ValueError(
+            f"{len(test)} rows leave none to score (equal rows stay together): give more rows that differ, or X_test "
+            "and y_test"
+        )
+    return tuple(_safe_indexing(a, np.flatnonzero(rows)) for a in (X, y) for rows in (~test, test))
 
 
 def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:

@@ -22,7 +22,7 @@ class Sample(NamedTuple):
     activation: str
 
     def __call__(self, X: Any) -> np.ndarray:
-        """Outputs (regression) or class scores of every row, without noise."""
+        """Targets (regression) or class scores of every row, without noise."""
         u = np.asarray(X, np.float64)
         if u.ndim != 2 or u.shape[1] <= max(self.inputs) or not np.isfinite(u).all():
             raise ValueError(f"X has shape {u.shape}: expected finite numbers, in the columns that the fit was given")
@@ -46,7 +46,7 @@ def draw(
     """`n` samples: a unit's group is on with its probability, and then its weights follow their slabs."""
     layers = jax.device_get(fitted.state.layers)
     bias_logits = [spike_slab.active_logit(l.bias_offset, l.bias, l.bias_base_var) for l in layers]
-    samples = []
+    samples, n_targets = [], fitted.network.n_targets
     for _ in range(n):
         weights, biases = [], []
         for l, (layer, logit) in enumerate(zip(layers, bias_logits, strict=True)):
@@ -57,8 +57,8 @@ def draw(
             if l == 0:
                 weight = weight / x_scale[fitted.inputs][:, None]
                 bias = bias - x_mean[fitted.inputs] @ weight
-            if l == len(layers) - 1:
-                weight, bias = weight * y_scale, bias * y_scale + y_mean
+            if l == len(layers) - 1:  # logs of a varying noise are left out
+                weight, bias = weight[:, :n_targets] * y_scale, bias[:n_targets] * y_scale + y_mean
             weights.append(weight)
             biases.append(bias)
         samples.append(Sample(tuple(weights), tuple(biases), fitted.inputs, fitted.network.activation))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from . import numerics
+from . import largest
 from .beliefs import Moments, known
 from .damp import MIN_VAR, floor_var
-from .factors import linear, piecewise
+from .factors import linear, piecewise, varying_output
 from .network import Network
 from .turbo import Layer, posterior
-
-NODES = 32
-"""Gauss-Hermite nodes of the class probabilities."""
 
 
 class Predictive(NamedTuple):
@@ -29,7 +24,8 @@ class Predictive(NamedTuple):
 
 
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
-    """Moments of z_L under the posterior: the epistemic part of the prediction."""
+    """Moments of z_L under the posterior, the epistemic part of the prediction: of all outputs, logs of a varying noise
+    included."""
     regions = piecewise.ACTIVATIONS[network.activation]
     u = known(x)
     for l, layer in enumerate(layers):
@@ -42,7 +38,12 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
 
 
 def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
-    """Output of the network whose parameters are the posterior means, the paper's point estimate."""
+    """Targets or class scores of the network whose parameters are the posterior means, the paper's point estimate."""
+    return mean_outputs(network, layers, x)[..., : network.n_targets]
+
+
+def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
+    """All its outputs, logs of a varying noise included."""
     regions = piecewise.ACTIVATIONS[network.activation]
     u = x
     for l, layer in enumerate(layers):
@@ -54,19 +55,8 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 
 
 def log_class_probs(z: Moments, noise_var: Array) -> Array:
-    """log P(y) = log P(the noisy score of y is the largest), (rows, classes), by Gauss-Hermite quadrature.
-
-    P(y) = integral of N(t; z_y, V_y + noise/2) prod_(m != y) Phi((t - z_m) / sqrt(V_m + noise/2)) dt. The classes'
-    probabilities sum to one by nature, and are normalised to do so in the last digits too. Oracle: quadrature.
-    """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    std = jnp.sqrt(jnp.maximum(z.var + 0.5 * noise_var, MIN_VAR))
-    point = z.mean[..., None] + std[..., None] * jnp.asarray(nodes, z.mean.dtype)  # (rows, y, node)
-    above_rival = (point[..., None, :] - z.mean[..., None, :, None]) / std[..., None, :, None]  # (rows, y, m, node)
-    is_rival = 1 - jnp.eye(z.mean.shape[-1], dtype=z.mean.dtype)[..., None]
-    log_mass = (is_rival * numerics.log_ndtr(above_rival)).sum(-2)
-    log_weights = jnp.asarray(np.log(weights / weights.sum()), z.mean.dtype)
-    return jax.nn.log_softmax(jax.nn.logsumexp(log_mass + log_weights, axis=-1), axis=-1)
+    """log P(y) = log P(the noisy score of y is the largest), (rows, classes): scores N(z_y, V_y + noise / 2)."""
+    return largest.log_probs(z.mean, jnp.sqrt(jnp.maximum(z.var + 0.5 * noise_var, MIN_VAR)))
 
 
 def class_probs(z: Moments, noise_var: Array) -> Array:
@@ -75,6 +65,12 @@ def class_probs(z: Moments, noise_var: Array) -> Array:
 
 
 def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x: Array) -> Predictive:
-    """Predictive moments of a regression: epistemic variance from the weights, aleatoric from the noise."""
+    """Predictive moments of a regression's targets: epistemic variance from the weights, aleatoric from the noise.
+
+    Where the noise varies, its variance is the mean of noise_var exp(h), h being the second half of the outputs.
+    """
     z = output_moments(network, layers, x)
+    if network.noise == "varying":
+        noise_var = varying_output.mean_noise(z, noise_var)
+        z, _ = varying_output.halves(z)
     return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))

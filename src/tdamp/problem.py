@@ -72,6 +72,7 @@ def differences(before: Problem, now: Problem) -> list[str]:
 def _start(start: Fitted) -> str:
     """Of the posterior that a training begins at, and of how far it had come; its seconds do not matter."""
     arrays = [*jax.tree.leaves(jax.device_get(start.state)), *start.kept]
+    arrays += [] if start.unseen is None else [start.unseen]
     counted = [(record["epoch"], record["counted"]) for record in start.history[-1:]]
     return hashlib.sha256(repr(([digest(np.asarray(a)) for a in arrays], counted)).encode()).hexdigest()
 

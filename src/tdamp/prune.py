@@ -57,6 +57,13 @@ def n_groups(network: Network, group_of: np.ndarray | None) -> list[int]:
     return counts
 
 
+def n_left(active: Masks, group_of: np.ndarray | None) -> int:
+    """Number of groups of which units are there; `group_of` are the group ids of the inputs in `active`."""
+    masks = active if group_of is None else active[1:]
+    shared = 0 if group_of is None else len(np.unique(group_of[active[0]]))
+    return shared + sum(int(mask.sum()) for mask in masks)
+
+
 def goal_units(settings: Settings, network: Network, group_of: np.ndarray | None) -> int | None:
     """round(keep Q_W), or None when the goal is not a total of units."""
     total = sum(n_groups(network, group_of))
@@ -126,9 +133,20 @@ def exact(
     return active
 
 
-def paper(settings: Settings, network: Network, active: Masks, active_prob: list[np.ndarray]) -> tuple[Masks, bool]:
-    """The paper's rule: the units that remain, and whether it acted (then they restart at init_active_prob)."""
+def paper(
+    settings: Settings,
+    network: Network,
+    active: Masks,
+    active_prob: list[np.ndarray],
+    group_of: np.ndarray | None = None,
+    asked_groups: np.ndarray | None = None,
+) -> tuple[Masks, bool]:
+    """The paper's rule: the units that remain, and whether it acted (then they restart at init_active_prob).
+
+    It leaves no layer empty: then it waits. Group ids as in `exact`.
+    """
+    target = goal_units(settings, network, group_of if asked_groups is None else asked_groups)
     sure = [mask & (p > settings.active_threshold) for mask, p in zip(active, active_prob, strict=True)]
-    target = goal_units(settings, network, None)
-    acts = target is not None and sum(int(s.sum()) for s in sure) > target and all(s.any() for s in sure)
-    return (sure, True) if acts else (active, False)
+    kept = [mask & (p >= settings.active_threshold) for mask, p in zip(active, active_prob, strict=True)]
+    acts = target is not None and n_left(sure, group_of) > target and all(mask.any() for mask in kept)
+    return (kept, True) if acts else (active, False)

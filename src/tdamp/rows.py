@@ -12,6 +12,10 @@ FURTHEST = 1e12
 """Standard deviations from the mean: the squares of more, summed, come near the end of float32."""
 CONSTANT = 1e-10
 """A column whose standard deviation is below this share of its mean is constant but for rounding."""
+SPARSE = 0.25
+"""An input that is zero but for a smaller share of the rows than this has the scale it would have if the share were
+this large. The standard deviation of such a column (a pixel at the edge, counts of a rare word, a rare category) says
+how often it is not zero rather than in what unit it is; divided by it, the rarest cells would be the largest."""
 
 
 def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -38,6 +42,23 @@ def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nd
     """Weighted mean and standard deviation of each column, in float64; a constant column gets scale one."""
     mean, std = mean_and_std(values, weight)
     return mean, std_or_one(mean, std)
+
+
+def input_scales(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`scales_of` for inputs, whose columns may be mostly zero."""
+    mean, std = mean_and_std(values, weight)
+    return mean, input_scale(mean, std, nonzero_share(values, weight))
+
+
+def nonzero_share(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted share of the rows in which each column is not zero."""
+    return (weight / weight.sum()) @ (values != 0)
+
+
+def input_scale(mean: np.ndarray, std: np.ndarray, nonzero: np.ndarray) -> np.ndarray:
+    """The scale of columns that are `nonzero` in such shares of the rows: their standard deviation, but for SPARSE."""
+    rare = (nonzero > 0) & (nonzero < SPARSE)
+    return std_or_one(mean, std) * np.sqrt(np.where(rare, SPARSE / np.where(rare, nonzero, 1.0), 1.0))
 
 
 def mean_and_std(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

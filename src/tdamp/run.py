@@ -20,7 +20,7 @@ from .devices import check_alike
 from .epoch import em_iteration, prepare
 from .events import in_words, outline, tell
 from .feed import Feed
-from .fitted import Callback, Fitted, Monitor, active_units, n_active
+from .fitted import Callback, Fitted, Monitor, active_units
 from .mstep import NOISE_RANGE
 from .network import Network
 from .outcome import Outcome
@@ -175,8 +175,13 @@ class Run:
     def _is_settled(self) -> bool:
         """Whether all units are gone that are to go."""
         s = self.settings
-        goal = prune.goal_units(s, self.asked, self.ids)
-        return not s.prunes or self.share == 1 or (s.pruning == "paper" and n_active(self.state) <= (goal or 0))
+        return not s.prunes or self.share == 1 or (s.pruning == "paper" and not self._is_above_goal)
+
+    @property
+    def _is_above_goal(self) -> bool:
+        """Whether more groups are left than were asked for."""
+        goal = prune.goal_units(self.settings, self.asked, self.ids)
+        return goal is not None and prune.n_left(active_units(self.state), self._group_of) > goal
 
     def _em_iteration(self, epoch: int) -> Info:
         """An epoch; the exact rule removes units while it runs."""
@@ -204,10 +209,10 @@ class Run:
             return
         if s.pruning == "paper":
             probs = [np.asarray(layer.active_prob) for layer in self.state.layers]
-            remaining, acted = prune.paper(s, self.asked, active_units(self.state), probs)
+            remaining, acted = prune.paper(s, self.asked, active_units(self.state), probs, self._group_of, self.ids)
             self.state = remove(self.state, remaining)
-            if acted:
-                self._question(from_here=True)
+            if acted:  # the paper resets the weights' probabilities, not the biases'
+                self._question(from_here=True, biases=False)
         self._shrink(active_units(self.state), epochs_done)
 
     def _shrink(self, active: list[np.ndarray], epochs_done: int) -> None:
@@ -270,10 +275,10 @@ class Run:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket, widths)
         self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
 
-    def _question(self, from_here: bool) -> None:
+    def _question(self, from_here: bool, biases: bool = True) -> None:
         prob = self.settings.init_active_prob
         start = 0.0 if self.settings.prior == "burst" else prior_logit(prob)
-        self.state = question(self.state, start, self._group_of, from_here)
+        self.state = question(self.state, start, self._group_of, from_here, biases)
 
     @property
     def _group_of(self) -> np.ndarray | None:
@@ -306,12 +311,12 @@ class Run:
         return kept * before + (1 - kept) * s.data_weight_at(epoch - 1)
 
     def _verdict(self) -> Outcome:
-        goal = prune.goal_units(self.settings, self.asked, self.ids)
-        if self.settings.pruning == "paper" and goal is not None and sum(self.history[-1]["active_units"]) > goal:
+        if self.settings.pruning == "paper" and self._is_above_goal:
             return Outcome.TARGET_NOT_REACHED
         noise_var, scale = np.asarray(self.state.noise_var), np.asarray(self.state.noise_scale)
         return Outcome.NOISE_AT_FLOOR if (noise_var <= scale * NOISE_RANGE[0] * 1.01).any() else Outcome.OK
 
     def _fitted(self, outcome: Outcome, epoch: int | None = None) -> Fitted:
         epoch = len(self.history) if epoch is None else epoch
-        return Fitted(self.network, self.state, tuple(self.kept), tuple(self.history), outcome, epoch)
+        kept, history, prediction = tuple(self.kept), tuple(self.history), self.settings.prediction
+        return Fitted(self.network, self.state, kept, history, outcome, epoch, prediction=prediction)

@@ -99,10 +99,12 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
     if history and not 0 < history[epoch - 1]["counted"] < np.inf:
         raise ModelFileError("the history has an epoch that counted no data")
     state, calibration = _state(network, arrays), _calibration(network, arrays)
-    estimator.fitted_ = Fitted(network, state, kept, history, Outcome[config["outcome"]], epoch, calibration)
+    settings = Settings(**_tuples(config["settings"]))
+    outcome, prediction = Outcome[config["outcome"]], settings.prediction
+    estimator.fitted_ = Fitted(network, state, kept, history, outcome, epoch, calibration, prediction=prediction)
     estimator.network_ = asked
     estimator.n_rows_ = _count("n_rows", config["n_rows"])
-    estimator.settings_ = Settings(**_tuples(config["settings"]))
+    estimator.settings_ = settings
     estimator.n_features_in_ = asked.widths[0]
     names = np.asarray(config["feature_names"], object)
     if names.size:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Literal, get_args
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 from .factors.piecewise import ACTIVATIONS
 from .mstep import NoiseRule
@@ -15,7 +16,22 @@ from .turbo import Prior
 
 Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
+Prediction = Literal["posterior", "mean"]
 
+PAPER: dict[str, Any] = {
+    "prior": "group",
+    "pasp": "paper",
+    "pasp_power": 1.0,
+    "noise_update": "em",
+    "noise_every": "epoch",
+    "pruning": "paper",
+    "sweeps": 1,
+    "trust": math.inf,
+    "centre_rate": 0.0,
+    "learn_base_var": False,
+    "prediction": "mean",
+}
+"""Algorithm 1 as printed: every setting that the paper fixes. What it leaves open has its usual default."""
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
 """Of data_weight and memory, which are float32 in training."""
@@ -36,10 +52,17 @@ class Settings:
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
-        that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain).
+        that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain). Infinity, or
+        None, leaves every step as it is.
+    input_dropout: the share of the inputs that each row does without, at random and anew in every epoch. Predictions
+        have all inputs. It keeps networks with many redundant inputs, such as pixels, from relying on single ones.
     patience: how many epochs may bring no better score of the `monitor`, if one is given to `fit`.
     init_scale, init_noise: random means of init_scale times He's, and a variance that makes the noise-to-signal
         ratio of the untrained outputs init_noise, whatever the depth.
+    active_threshold, init_active_prob: the paper's rho_th, above which a group is surely active, and its rho_0, at
+        which groups start and, under pruning="paper", start again.
+    prediction: "posterior" carries the posterior's moments through the network; "mean" is the network of the posterior
+        means, whose outputs have no variance but the noise.
     """
 
     max_epochs: int = 25
@@ -48,6 +71,7 @@ class Settings:
     damping: float = 0.5
     trust: float = 4.0
     centre_rate: float = 0.02
+    input_dropout: float = 0.0
     prior: Prior = "gaussian"
     pasp: Pasp = "anchored"
     pasp_power: float = 1.0
@@ -71,6 +95,12 @@ class Settings:
     init_noise: float = 0.5
     chunk_rows: int | None = None
     patience: int = 10
+    prediction: Prediction = "posterior"
+
+    @classmethod
+    def paper(cls, keep: float | None = None, **explicit: Any) -> Settings:
+        """Algorithm 1 as printed (`PAPER`), with a share `keep` of the units as the target; `explicit` fields win."""
+        return cls(**{**PAPER, "keep": keep, **explicit})
 
     def __post_init__(self) -> None:
         """Raise ValueError for a setting that cannot work."""
@@ -80,6 +110,7 @@ class Settings:
             ("noise_update", get_args(NoiseRule)),
             ("noise_every", get_args(NoiseEvery)),
             ("pruning", get_args(Pruning)),
+            ("prediction", get_args(Prediction)),
         ):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
@@ -87,15 +118,15 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name}={value!r}: expected a whole number of at least 1")
-        for name in ("trust", "noise_init", "init_scale", "init_noise"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a positive number")
+        if self.trust is None:  # JSON has no infinity
+            object.__setattr__(self, "trust", math.inf)
+        for name in ("noise_init", "init_scale", "init_noise"):
+            self._check_number(name, "a positive number", lambda value: 0 < value < math.inf)
+        self._check_number("trust", "a positive number, or None for no limit", lambda value: value > 0)
         for name in ("init_active_prob", "active_threshold", "noise_rate", "pasp_power"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a number in (0, 1]")
-        for name in ("damping", "centre_rate"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a number in [0, 1)")
+            self._check_number(name, "a number in (0, 1]", lambda value: 0 < value <= 1)
+        for name in ("damping", "centre_rate", "input_dropout"):
+            self._check_number(name, "a number in [0, 1)", lambda value: 0 <= value < 1)
         if not 0 <= self.prune_start <= self.prune_end <= 1:
             raise ValueError("prune_start and prune_end are fractions of the epochs with 0 <= start <= end <= 1")
         for name in ("data_weight", "memory"):
@@ -108,6 +139,13 @@ class Settings:
             raise ValueError('pruning="paper" needs prior="group" and keep as a fraction of all units')
         if isinstance(self.keep, float) and not 0 < self.keep <= 1:
             raise ValueError(f"keep={self.keep!r}: expected a fraction in (0, 1], a number of units, or None")
+
+    def _check_number(self, name: str, expected: str, holds: Callable[[float], bool]) -> None:
+        """Raise ValueError unless it holds; the number becomes a float of Python's, whatever it was."""
+        value = getattr(self, name)
+        if not isinstance(value, Real) or isinstance(value, bool) or not holds(float(value)):
+            raise ValueError(f"{name}={value!r}: expected {expected}")
+        object.__setattr__(self, name, float(value))
 
     @property
     def prunes(self) -> bool:

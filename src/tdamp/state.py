@@ -141,18 +141,22 @@ def prior_logit(prob: float) -> float:
     return math.log(prob) - math.log(max(1 - prob, SUREST))
 
 
-def question(state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool) -> State:
-    """Put every remaining unit and bias in question, with these prior log-odds.
+def question(
+    state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool, biases: bool = True
+) -> State:
+    """Put every remaining unit, and the `biases`, in question, with these prior log-odds.
 
     `from_here` counts only evidence to come: what the present posterior shows already (the random start included)
-    is taken off. Otherwise all evidence against the base prior counts.
+    is taken off. Otherwise all evidence against the base prior counts. Biases may be left as they are.
     """
     shown = evidence(state, group_of) if from_here else None
     layers = []
     for l, layer in enumerate(jax.device_get(state.layers)):
-        bias_shown = np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var)) if from_here else 0.0
         offset = np.where(layer.offset == -np.inf, -np.inf, prior_logit - (shown[l] if shown else 0.0))
-        bias_offset = np.broadcast_to(prior_logit - bias_shown, layer.bias_offset.shape)
+        bias_offset = layer.bias_offset
+        if biases:
+            bias_shown = np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var)) if from_here else 0.0
+            bias_offset = np.broadcast_to(prior_logit - bias_shown, bias_offset.shape)
         layers.append(
             layer._replace(
                 offset=offset.astype(layer.offset.dtype),

@@ -11,22 +11,19 @@ import numpy as np
 
 from .checkpoint import Checkpoint
 from .fitted import Callback, Fitted
-from .held_out import HeldOut, without_any
+from .held_out import HeldOut, carried, without_any
 from .network import Network
 from .settings import Settings
-from .sources.spill import Streamed
+from .sources.spill import MOST_HELD, Streamed
 from .training import fit_checked
 
 CHUNK_NUMBERS = 2**23
 """Of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
-MOST_HELD = 10_000
-"""Rows that judge epochs, at most: they are in memory, and more would tell hardly more."""
 
 
 def n_held(n_rows: int, fraction: float | None) -> int:
-    """Rows to hold out; none where there would be more of them than of the others."""
-    held = 0 if fraction is None else min(ceil(fraction * n_rows), MOST_HELD)
-    return held if n_rows - held >= held else 0
+    """Rows to hold out."""
+    return 0 if fraction is None else min(ceil(fraction * n_rows), MOST_HELD)
 
 
 def chunk_rows(n_rows: int, n_inputs: int) -> int:
@@ -47,7 +44,8 @@ def fit_streamed(
     devices: Any = None,
     checkpoint: Checkpoint | None = None,
 ) -> Fitted:
-    """Train once on the rows in files, stop by the rows held out, and calibrate by them."""
+    """Train once on the rows in files, stop by the rows held out, and calibrate by them; a training that goes on from a
+    `start`, which may have learned from any, holds none out."""
     n_rows, n_inputs = data.stored.x.shape
     settings = replace(settings, chunk_rows=chunk_rows(n_rows, n_inputs))
     held = None if data.held is None else HeldOut(data.held, data.some)
@@ -57,5 +55,7 @@ def fit_streamed(
     fitted = fit_checked(network, data.stored, settings, seed, groups, callback, monitor, start, **rest)
     if held is not None:
         return replace(fitted, calibration=held.calibration(fitted))
+    if start is not None:
+        return replace(fitted, calibration=carried(fitted, data.some, start))
     weight = data.some.weight * (data.stored.weight.sum() / data.some.weight.sum())  # some stand for all
     return replace(fitted, calibration=without_any(fitted, data.some._replace(weight=weight)))

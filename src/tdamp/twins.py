@@ -21,7 +21,7 @@ from .checkpoint import Checkpoint
 from .checks import Data
 from .events import part
 from .fitted import Callback, Fitted
-from .looks import Looks
+from .looks import Looks, Seen
 from .network import Network
 from .settings import Settings
 from .training import fit
@@ -37,9 +37,16 @@ def looks(max_epochs: int) -> list[int]:
 
 
 def folds_of(data: Data, seed: int) -> np.ndarray:
-    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked."""
-    _, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_inverse=True)
-    return (np.random.default_rng(seed).permutation(same.max() + 1) % FOLDS)[same.ravel()]
+    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked.
+
+    Every class is dealt out evenly.
+    """
+    _, first, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_index=True, return_inverse=True)
+    label = data.y[first] if data.y.ndim == 1 else np.zeros(len(first), int)
+    order = np.lexsort((np.random.default_rng(seed).permutation(len(first)), label))
+    fold = np.empty(len(first), int)
+    fold[order] = np.arange(len(first)) % FOLDS
+    return fold[same.ravel()]
 
 
 def looked_at(
@@ -50,8 +57,9 @@ def looked_at(
     seed: int,
     show: Callback | None = None,
     checkpoint: Checkpoint | None = None,
-) -> list[tuple[Predicted, Level]]:
-    """After every epoch of `looks`: each row as the twin predicts it that was not trained on it, and the twins' level.
+    name: str = "twin",
+) -> list[tuple[Seen, Level | None]]:
+    """After every epoch of `looks`: each row as the twin sees it that was not trained on it, and the twins' level.
 
     A twin that goes wrong ends the list before its first bad epoch. Twins run in threads of their own; `show` is called
     after the first one's epochs.
@@ -61,13 +69,12 @@ def looked_at(
 
     def twin(k: int) -> Looks:
         found = Looks()
-        stage = None if checkpoint is None else checkpoint.stage(f"twin{k}", found)
+        stage = None if checkpoint is None else checkpoint.stage(f"{name}{k}", found)
         unseen, weight = fold == k, data.weight * (fold != k)
 
         def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
             if epoch in at:
-                all_rows = blocks.predicted(fitted, data.x)
-                found.append((all_rows.of(unseen), all_rows.level(weight)))
+                found.append(_seen(fitted, data, unseen, weight))
             if show is not None and k == 0:
                 show(epoch, fitted, record)
             if ended.is_set():  # this twin has not come to its end: no checkpoint may say so
@@ -87,7 +94,16 @@ def looked_at(
     return [_joined(parts, back) for parts in zip(*twins, strict=False)]
 
 
-def _joined(parts: tuple[tuple[Predicted, Level], ...], back: np.ndarray) -> tuple[Predicted, Level]:
+def _seen(fitted: Fitted, data: Data, unseen: np.ndarray, weight: np.ndarray) -> tuple[Seen, Level | None]:
+    if fitted.network.task == "classification":
+        return blocks.log_scores(fitted, data.x[unseen], data.y[unseen]), None
+    all_rows = blocks.predicted(fitted, data.x)
+    return all_rows.of(unseen), all_rows.level(weight)
+
+
+def _joined(parts: tuple[tuple[Any, Any], ...], back: np.ndarray) -> tuple[Seen, Level | None]:
     found, levels = zip(*parts, strict=True)
+    if levels[0] is None:
+        return np.concatenate(found)[back], None
     mean, epistemic_var, noise_var, _ = (np.concatenate(a) for a in zip(*found, strict=True))
     return Predicted(mean, epistemic_var, noise_var, found[0].dof).of(back), Level(*np.mean(levels, axis=0))

@@ -1,12 +1,16 @@
 """The Adams. They need the extra `bench`; what happens without it is tested in test_bench_ground.py."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tdamp.bench.baselines.adam import Adam
-from tdamp.bench.baselines.start import Orders, he_init
+from tdamp.bench.baselines.recipe import Recipe, strong
+from tdamp.bench.baselines.start import Orders, he_init, minibatches
+from tdamp.bench.baselines.strong_grids import STRONG
 
 optax = pytest.importorskip("optax")
 from tdamp.bench.baselines import adam_grid, adam_optax  # noqa: E402  (needs the extra)
@@ -60,16 +64,99 @@ def test_adam_learns(blobs):
 
 
 def test_grid_equals_single_runs(lines):
-    """Twin: the vmapped grid against one run at a time."""
+    """Twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
     from tdamp.bench.scoring import nmse
 
-    rates = (1e-3, 1e-2)
-    curves = adam_grid.nmse_curves(lines, (4, 6, 1), rates, batch=20, epochs=3)
-    assert curves.shape == (2, 2, 3)
-    model = Adam("optax", lines[1], (4, 6, 1), rates[1], 20, seed=1)
-    for epoch, _ in enumerate(model.epochs(3)):
-        single = nmse(model.point(lines[1].x_test), lines[1].y_test, lines[1].y)
-        assert curves[1, 1, epoch] == pytest.approx(single, rel=1e-4)
+    recipes = (1e-3, 1e-2, strong(1e-2, 0.3, 0.2))
+    curves = adam_grid.nmse_curves(lines, (4, 6, 1), recipes, batch=20, epochs=3)
+    assert curves.shape == (2, 3, 3)
+    for i in (1, 2):
+        model = Adam("optax", lines[1], (4, 6, 1), recipes[i], 20, seed=1, epochs=3)
+        for epoch, _ in enumerate(model.epochs(3)):
+            single = nmse(model.point(lines[1].x_test), lines[1].y_test, lines[1].y)
+            assert curves[1, i, epoch] == pytest.approx(single, rel=1e-4)
+
+
+def test_adamw_is_that_of_optax(blobs):
+    """Twin: optax.adamw with its cosine schedule, three epochs of ragged minibatches."""
+    recipe, widths, seed = strong(1e-2, 0.3, 0.0), (12, 8, 3), 2
+    ours = adam_optax.Learner(blobs, widths, recipe, 50, seed, epochs=3)
+    schedule = optax.cosine_decay_schedule(1e-2, 9)
+    theirs = optax.adamw(schedule, weight_decay=0.3)
+    params = jax.tree.map(jnp.asarray, he_init(widths, seed))
+    state, orders = theirs.init(params), Orders(120, seed)
+    for order, _ in zip(orders, range(3), strict=False):
+        ours.epoch(order)
+        for rows, present in zip(*minibatches(order, 50), strict=True):
+            grads = jax.grad(adam_optax.loss)(params, "classification", blobs.x[rows], blobs.y[rows], present)
+            updates, state = theirs.update(grads, state, params)
+            params = optax.apply_updates(params, updates)
+    for found, expected in zip(jax.tree.leaves(ours.state.params), jax.tree.leaves(params), strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_the_rate_falls_to_zero_over_all_epochs():
+    """identity: half of it at half of the way, next to nothing at the last step, an error beyond; plain stays."""
+    pace = adam_optax.Pace([strong(0.1, 0.0, 0.0), Recipe(0.2)], 100)
+    rates = np.concatenate([pace.next(40), pace.next(60)], 1)
+    np.testing.assert_allclose(rates[0], 0.05 * (1 + np.cos(np.pi * np.arange(100) / 100)), rtol=1e-4, atol=1e-8)
+    assert rates[0, -1] < 1e-3 * rates[0, 0] and (rates[1] == np.float32(0.2)).all()
+    with pytest.raises(adam_optax.PastTheEnd, match="100 steps"):
+        pace.next(1)
+    with pytest.raises(ValueError, match="epochs"):
+        adam_optax.Pace([strong(0.1, 0.0, 0.0)], None)
+
+
+def test_weight_decay_of_an_unused_weight(blobs):
+    """identity: the weights of an input that is always 0 shrink by the product of 1 - rate x weight decay."""
+    x = blobs.x.copy()
+    x[:, 5] = 0
+    model = Adam("optax", replace(blobs, x=x), (12, 8, 3), strong(0.02, 0.5, 0.1), 50, seed=0, epochs=4)
+    before = np.array(model.learner.state.params[0][0])
+    list(model.epochs(4))
+    shrunk = np.prod(1 - 0.5 * np.asarray(optax.cosine_decay_schedule(0.02, 12)(np.arange(12))))
+    after = np.asarray(model.learner.state.params[0][0])
+    np.testing.assert_allclose(after[5], shrunk * before[5], rtol=1e-5)
+    assert np.abs(after[4] - shrunk * before[4]).max() > 1e-3
+
+
+def test_dropout_in_training_and_none_in_prediction(blobs):
+    """calibration: the share left out is binomial, the mean stays; predictions are the whole network's."""
+    share, units = 0.3, jnp.ones((400, 50))
+    dropped = adam_optax.Dropped(jnp.float32(share), jax.random.PRNGKey(0))
+    found = np.asarray(dropped.of(units, 0))
+    gone = (found == 0).mean()
+    assert abs(gone - share) < 5 * np.sqrt(share * (1 - share) / found.size)
+    np.testing.assert_allclose(found[found > 0], 1 / (1 - share), rtol=1e-6)
+    assert (np.asarray(dropped.of(units, 1)) != found).any()
+    model = Adam("optax", blobs, (12, 8, 3), strong(1e-2, 0.0, 0.5), 50, seed=0, epochs=1)
+    params = model.learner.state.params
+    (w1, b1), (w2, b2) = jax.tree.map(np.asarray, params)
+    whole = np.maximum(blobs.x_test @ w1 + b1, 0) @ w2 + b2
+    np.testing.assert_allclose(model.point(blobs.x_test), whole, atol=1e-5)
+    present = jnp.ones(120)
+    plain, noisy = (adam_optax.loss(params, "classification", blobs.x, blobs.y, present, d) for d in (None, dropped))
+    assert abs(float(plain) - float(noisy)) > 1e-3
+    keys = {int(k[1]) for k in (adam_optax.dropped_now(s, _regular()).key for s in _two_states())}
+    assert len(keys) == 2  # every step draws anew
+
+
+def _regular():
+    return jax.tree.map(lambda leaf: leaf[0], adam_optax.regular_of([strong(1e-2, 0.0, 0.5)], [0]))
+
+
+def _two_states():
+    first = adam_optax.init((12, 8, 3), 0)
+    return first, first._replace(moments=first.moments._replace(count=first.moments.count + 1))
+
+
+def test_recipes_and_their_configurations():
+    """identity: there and back; a mere rate is plain Adam; grids have six, no two alike."""
+    for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), *STRONG["mnist"], *STRONG["boston"]):
+        assert Recipe.of(recipe.config) == recipe == Recipe.of(recipe)
+    assert Recipe.of(0.1) == Recipe.of({"rate": 0.1, "penalty": 3.0}) and Recipe.of(0.1).plain
+    assert Recipe(0.1).config == {"rate": 0.1} and adam_optax.regular_of([Recipe(0.1)], [0]) is None
+    assert all(len({*grid}) == 6 and all(recipe.cosine for recipe in grid) for grid in STRONG.values())
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -90,3 +177,10 @@ def test_torch_and_optax_agree(task, blobs, lines):
     theirs.epoch(order)
     ours.epoch(order)
     np.testing.assert_allclose(theirs.point(problem.x_test), ours.point(problem.x_test), atol=1e-4)
+
+
+def test_torch_is_plain_adam(blobs):
+    """contract: a recipe that it does not know is refused, not ignored."""
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="take optax"):
+        Adam("torch", blobs, (12, 8, 3), strong(1e-2, 0.1, 0.1), 50, seed=0, epochs=1)

@@ -9,11 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from tdamp import cli, extras, metrics
 from tdamp.bench import ours, presets, problems
 from tdamp.bench.baselines import temperature
 from tdamp.bench.baselines.adam import Adam, softmax
+from tdamp.bench.baselines.recipe import strong
 from tdamp.bench.classes import contenders, our_tuning, run, scores, shifts, summary, table, tuning
 from tdamp.bench.classes.framed import framed
 from tdamp.bench.classes.plan import QUICK
@@ -56,7 +58,7 @@ def test_quick_run_has_every_method(little, quiet, tmp_path):
     parts = json.loads(out.read_text(), parse_constant=pytest.fail)["parts"]
     methods = parts["summary"]["methods"]
     expected = [name for name in contenders.LABELS if _has_laplace() or "laplace" not in name]
-    assert list(methods) == expected and len(parts["summary"]["verdicts"]) == 12
+    assert list(methods) == expected and len(parts["summary"]["verdicts"]) == 2 * (2 + 3 + 4 + 4)
     for one in methods.values():
         mean = one["mean"]
         assert mean["test"]["error"] < 0.5 and 0 < mean["test"]["nll"] < 2 and mean["seconds"]["processor"] > 0
@@ -78,7 +80,7 @@ def _has_laplace():
 
 
 def test_what_has_finished_is_not_run_again(little, quiet, tmp_path, monkeypatch):
-    """enumeration: an interrupted command goes on where it was; other settings of tdamp make tdamp run again alone."""
+    """enumeration: an interrupted command goes on where it was; other settings or grids run again what they concern."""
     pytest.importorskip("matplotlib")
     ran, out = [], tmp_path / "classes.json"
 
@@ -92,7 +94,7 @@ def test_what_has_finished_is_not_run_again(little, quiet, tmp_path, monkeypatch
         return train
 
     interrupts = True
-    names = ("tdamp", "adam", "ensemble", "tdamp_tuned")
+    names = ("tdamp", "adam", "ensemble", "adamw", "tdamp_tuned")
     monkeypatch.setattr(run, "FAMILIES", {name: fake(name, name) for name in names})
     monkeypatch.setattr(run, "TUNINGS", {name: lambda *_, name=name: ran.append(name) or {} for name in run.TUNINGS})
 
@@ -105,11 +107,13 @@ def test_what_has_finished_is_not_run_again(little, quiet, tmp_path, monkeypatch
         again()
     assert ran == [("tdamp", 0), "tuning", ("adam", 0)]
     interrupts = False
-    rest = [("ensemble", 0), "tuning of tdamp", ("tdamp_tuned", 0)]
+    rest = [("ensemble", 0), "tuning of AdamW", ("adamw", 0), "tuning of tdamp", ("tdamp_tuned", 0)]
     assert again() == [*rest, *((name, 1) for name in names)]
     assert again() == []
     monkeypatch.setattr(our_tuning.presets, "MNIST", replace(presets.MNIST, noise_init=0.5))
     assert again() == [("tdamp", 0), "tuning of tdamp", ("tdamp_tuned", 0), ("tdamp", 1), ("tdamp_tuned", 1)]
+    monkeypatch.setitem(run.STRONG, "mnist", run.STRONG["mnist"][:2])
+    assert again() == ["tuning of AdamW", ("adamw", 0), ("adamw", 1)]
 
 
 def test_temperature_against_a_grid():
@@ -256,6 +260,25 @@ def test_tuning_is_validation_nll_alone_and_together(digits):
         assert by_rate[f"{found[kind]['rate']:g}"][found[kind]["epochs"] - 1] == min(map(min, by_rate.values()))
 
 
+def test_adamw_is_tuned_by_its_last_epoch(digits, monkeypatch):
+    """Twin: one recipe trained by itself on the same split for tdamp's epochs; the least is chosen, for each kind."""
+    pytest.importorskip("optax")
+    recipes = (strong(3e-3, 0.1, 0.1), strong(1e-2, 0.05, 0.3))
+    monkeypatch.setitem(tuning.STRONG, "mnist", recipes)
+    found = tuning.tune_strong(digits, PLAN)
+    held_out = digits.validation(PLAN.validation_rows)
+    each = []
+    for member in range(2):
+        adam = Adam("optax", held_out, (784, 16, 10), recipes[1], PLAN.batch, member, PLAN.epochs)
+        list(adam.epochs(PLAN.epochs))
+        each.append(nll(adam.predictive(held_out.x_test), held_out.y_test))
+    assert found["one_nll"][str(recipes[1])] == pytest.approx(np.mean(each), rel=1e-6)
+    for kind in ("one", "ensemble"):
+        choice = tuning.Choice(**found[kind])
+        losses = found[f"{kind}_nll"]
+        assert losses[str(choice.recipe)] == min(losses.values()) and choice.epochs == PLAN.epochs
+
+
 def test_tdamp_is_tuned_on_validation_rows(digits, monkeypatch):
     """Twin: one choice trained by itself on the same split; the least NLL is chosen; schedules by hand."""
     settings = our_tuning.choices(PLAN)["pace 0.4, noise 0.2"]
@@ -272,7 +295,7 @@ def test_tdamp_is_tuned_on_validation_rows(digits, monkeypatch):
 
 
 def test_summary_and_verdicts_by_hand():
-    """identity: two seeds of two methods; a method that lacks a seed is left out."""
+    """identity: two seeds of four methods; one that lacks a seed is left out; rivals are met seed by seed."""
 
     def part(seed, method, error, processor):
         test = {"error": error, "nll": 0.05 + error, "ece": 0.003, "reliability": {"accuracy": [None, 0.5 + seed]}}
@@ -281,14 +304,20 @@ def test_summary_and_verdicts_by_hand():
 
     parts = {"tuning": {"one": {}}, "tdamp, seed 0": part(0, "tdamp", 0.01, 8.0)}
     parts |= {"tdamp, seed 1": part(1, "tdamp", 0.03, 10.0), "adam, seed 0": part(0, "adam", 0.1, 1.0)}
-    parts |= {f"ensemble, seed {seed}": part(seed, "ensemble", 0.025, 50.0) for seed in (0, 1)}
+    parts |= {f"adamw, seed {seed}": part(seed, "adamw", error, 1.0) for seed, error in ((0, 0.02), (1, 0.041))}
+    parts |= {f"ensemble, seed {seed}": part(seed, "ensemble", 0.025, 50.0) for seed in (1, 0)}
     found = summary.summary(parts, (0, 1))
-    assert list(found["methods"]) == ["tdamp", "ensemble"]
+    assert list(found["methods"]) == ["tdamp", "adamw", "ensemble"]
     ours = found["methods"]["tdamp"]
     assert ours["mean"]["test"]["error"] == pytest.approx(0.02) and ours["mean"]["notes"] == {"rate": 0.1}
     assert ours["mean"]["test"]["reliability"]["accuracy"] == [None, 1.0]
     assert ours["standard_error"]["error"] == pytest.approx(0.01)
-    assert [v.met for v in summary.verdicts(found)] == [False, True, True, True, False, True]
+    said = summary.verdicts(parts, found)
+    limits, adamw, ensemble = said[:2], said[2:5], said[5:]
+    assert [v.met for v in limits] == [False, True]
+    assert [(v.met, v.tied) for v in adamw] == [(True, False), (True, False), (False, True)]
+    assert adamw[0].value == pytest.approx(stats.ttest_rel([0.01, 0.03], [0.02, 0.041]).statistic)
+    assert [(v.met, v.tied) for v in ensemble] == [(False, True)] * 3 + [(True, False)]  # 0.02 against 0.025: a tie
 
 
 def test_laplace_stands_on_the_weights_of_adam(digits):

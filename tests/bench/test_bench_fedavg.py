@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from tdamp.bench.baselines.recipe import strong
 from tdamp.bench.baselines.start import Orders, he_init, minibatches
 from tdamp.bench.baselines.unit_masks import all_units, best_units, count
 from tdamp.bench.jobs import Job, n_keep
@@ -13,7 +14,7 @@ from tdamp.bench.progress import silent
 
 pytest.importorskip("optax")
 from tdamp.bench.baselines import adam_optax, federation, masked_adam, unit_scores
-from tdamp.bench.baselines.fedavg import CLIENTS, FedAvgAdam, FedAvgGroupLasso, FedAvgGroupSnip, FedProx
+from tdamp.bench.baselines.fedavg import CLIENTS, FedAvgAdam, FedAvgAdamW, FedAvgGroupLasso, FedAvgGroupSnip, FedProx
 from tdamp.bench.baselines.federation import Federation, average, n_params, shares
 from tdamp.bench.baselines.gradient_methods import Adam, GroupLasso, GroupSnip
 from tdamp.bench.baselines.masked_adam import Fleet, Pull
@@ -219,3 +220,13 @@ def test_six_configurations(method):
     """enumeration: all different, for both data sets."""
     for data in ("boston", "mnist"):
         assert len({tuple(config.items()) for config in method().grid(data, 0.5)}) == 6
+
+
+def test_a_schedule_lasts_for_all_rounds(lines):
+    """identity: two rounds of three epochs of clients with 15 rows; every client draws its own dropout."""
+    (job,) = [Job(lines[0], 0, 1.0, strong(0.01, 0.1, 0.2).config)]
+    fed = Federation([job], LINE, 7, clients=4, local_epochs=3, rounds=2)
+    assert fed.pace.steps == 2 * 3 * 3
+    assert len({tuple(key) for key in np.asarray(fed.regular.key)}) == 4
+    (run,) = FedAvgAdamW(clients=4, local_epochs=3).train([job], LINE, 7, 2, silent)
+    assert len(run.loss) == 2 and np.isfinite(run.loss).all()

@@ -9,14 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tdamp.bench.baselines.start import Orders, he_init, minibatches
+from tdamp.bench.baselines.recipe import Recipe, strong
+from tdamp.bench.baselines.start import Orders, he_init
 from tdamp.bench.baselines.unit_masks import all_units, best_of_those_left, best_units, count
 from tdamp.bench.jobs import Job, n_keep
 from tdamp.bench.progress import silent
 
 pytest.importorskip("optax")
 from tdamp.bench.baselines import adam_optax, gradient_methods, masked_adam, unit_scores
-from tdamp.bench.baselines.gradient_methods import Adam, EarlyStop, GroupLasso, GroupSnip, Magnitude
+from tdamp.bench.baselines.gradient_methods import (
+    Adam,
+    AdamW,
+    EarlyStop,
+    GroupLasso,
+    GroupSnip,
+    Magnitude,
+    MagnitudeAdamW,
+)
 from tdamp.bench.baselines.masked_adam import Fleet, Pull, masked
 
 DEEP = (12, 9, 6, 3)
@@ -228,13 +237,11 @@ def test_units_and_losses_by_share(method, blobs):
 
 
 def test_many_in_a_fleet_are_single_trainings(blobs, lines):
-    """twin: rates, seeds, penalties and data in one fleet, ragged minibatches, against one job at a time."""
+    """twin: recipes, seeds, penalties and data in one fleet, ragged minibatches, against one job at a time."""
+    adamw = strong(1e-2, 0.3, 0.2).config | {"penalty": 1e-2}
     for problems, widths, batch in (([blobs, blobs], DEEP, 50), (lines, LINE, 20)):
-        jobs = [
-            Job(problems[i % 2], i, 0.6, {"rate": rate, "penalty": penalty})
-            for i, (rate, penalty) in enumerate([(1e-3, 0.0), (1e-2, 1e-2)])
-        ]
-        together, alone = Fleet(jobs, widths, batch), [Fleet([job], widths, batch) for job in jobs]
+        jobs = [Job(problems[i % 2], i, 0.6, config) for i, config in enumerate([{"rate": 1e-3}, adamw])]
+        together, alone = Fleet(jobs, widths, batch, 2), [Fleet([job], widths, batch, 2) for job in jobs]
         assert together.shared == (problems[0] is problems[1])
         for _ in range(2):
             for fleet in (together, *alone):
@@ -244,20 +251,22 @@ def test_many_in_a_fleet_are_single_trainings(blobs, lines):
                 np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
-def test_a_fleet_is_plain_adam(lines):
+@pytest.mark.parametrize("recipe", [Recipe(0.01), strong(0.01, 0.3, 0.2)])
+def test_a_fleet_is_adam(recipe, lines):
     """twin: without masks and penalty, the steps of adam_optax on the same rows; an epoch in parts is the whole one."""
-    job = Job(lines[1], 5, 1.0, {"rate": 0.01})
-    whole, parts = Fleet([job], LINE, 20), Fleet([job], LINE, 20)
-    state, orders = adam_optax.init(LINE, 5), Orders(61, 5)
+    job = Job(lines[1], 5, 1.0, recipe.config)
+    whole, parts = Fleet([job], LINE, 20, 2), Fleet([job], LINE, 20, 2)
+    alone, orders = adam_optax.Learner(lines[1], LINE, recipe, 20, 5, epochs=2), Orders(61, 5)
     shares = []
     for _ in range(2):
         whole.epoch()
         parts.epoch(8, shares.append)
-        rows, present = minibatches(next(orders), 20)
-        state = adam_optax.epoch("regression", state, lines[1].x, lines[1].y, rows, present, np.float32(0.01))
+        alone.epoch(next(orders))
     assert shares == [0.25, 0.5, 0.75, 1.0] * 2
     for fleet in (whole, parts):
-        for found, expected in zip(jax.tree.leaves(fleet.params()[0]), jax.tree.leaves(state.params), strict=True):
+        for found, expected in zip(
+            jax.tree.leaves(fleet.params()[0]), jax.tree.leaves(alone.state.params), strict=True
+        ):
             np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -378,3 +387,27 @@ def test_gradual_pruning_in_one_epoch_shows_the_pruned_network(blobs):
     pruned = masked(params, best_units(unit_scores.energy(params), 3))
     assert run.loss == [masked_adam.test_loss(pruned, blobs)] and run.units == 3
     assert run.loss[0] != masked_adam.test_loss(params, blobs)
+
+
+@pytest.mark.parametrize("method", [AdamW, MagnitudeAdamW])
+def test_adamw_is_tuned_with_the_same_budget(method, blobs):
+    """enumeration: six configurations for every data set and share, all with a schedule; they train and prune."""
+    for data in ("boston", "mnist"):
+        for keep in (1.0, 0.8, 0.5, 0.3, 0.1, 0.05):
+            grid = method().grid(data, keep)
+            assert len(grid) == len({str(config) for config in grid}) == 6
+            assert all(Recipe.of(config).cosine for config in grid)
+    jobs = [Job(blobs, 0, keep, method().grid("mnist", keep)[0]) for keep in (1.0, 0.5)]
+    runs = method().train(jobs, DEEP, 50, 3, silent)
+    assert [run.units for run in runs] == [27, 14] and all(np.isfinite(run.loss).all() for run in runs)
+
+
+def test_pruning_goes_on_with_the_schedule(blobs, monkeypatch):
+    """identity: the rates of eight parts an epoch are those of the whole epochs, down to nearly nothing."""
+    seen = []
+    rates = masked_adam.Pace.next
+    monkeypatch.setattr(masked_adam.Pace, "next", lambda self, count: seen.append(rates(self, count)) or seen[-1])
+    job = Job(blobs, 0, 0.5, strong(0.01, 0.1, 0.0).config)
+    MagnitudeAdamW().train([job], DEEP, 20, 4, silent)
+    expected = 0.005 * (1 + np.cos(np.pi * np.arange(24) / 24))
+    np.testing.assert_allclose(np.concatenate(seen, 1)[0], expected, rtol=1e-4, atol=1e-8)

@@ -13,6 +13,7 @@ from tdamp.bench.ours_methods import Paper, Tdamp
 from tdamp.bench.problems import Problem
 from tdamp.bench.progress import silent
 from tdamp.outcome import Outcome
+from tdamp.settings import Settings
 
 KEEPS = (1.0, 0.8, 0.5, 0.3, 0.05)
 
@@ -28,12 +29,17 @@ def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
     assert runs[1].loss == runs[2].loss and runs[0].loss[-1] < 0.2
 
 
-def test_what_paper_faithful_means():
-    """identity: power 1, the noise once an epoch, the printed rule; a Gaussian prior where nothing is pruned."""
-    for keep, prior in ((1.0, "gaussian"), (0.5, "group")):
-        s = paper_settings(paper_grid("mnist", keep)[0], keep, 100, 30)
-        assert (s.pasp, s.pasp_power, s.noise_every, s.prior) == ("paper", 1.0, "epoch", prior)
-        assert s.prunes == (keep < 1) and (keep == 1 or s.pruning == "paper")
+@pytest.mark.parametrize("data", ["boston", "mnist"])
+def test_what_paper_faithful_means(data):
+    """identity: `Settings.paper` with the task's batch, but for numbers left open; rho_0 is 1 with all."""
+    for keep in KEEPS:
+        for config in paper_grid(data, keep):
+            assert set(config) <= {"init_noise", "noise_init", "init_scale", "active_threshold", "init_active_prob"}
+            s = paper_settings(config, keep, 100, 30)
+            left_open = {name: getattr(s, name) for name in (*config, "init_active_prob")}
+            goal = None if keep == 1 else keep
+            assert s == Settings.paper(keep=goal, batch_size=100, max_epochs=30, **left_open)
+            assert s.init_active_prob == config.get("init_active_prob", 1.0)
 
 
 @pytest.mark.parametrize("data", ["boston", "mnist"])

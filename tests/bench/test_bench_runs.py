@@ -2,17 +2,21 @@
 
 import gzip
 import io
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from tdamp.bench import presets, problems, record
 from tdamp.bench.accuracy import boston, contest, keep, mnist, table
 from tdamp.bench.accuracy.plan import QUICK
+from tdamp.bench.baselines.recipe import Recipe, strong
 from tdamp.bench.speed import compaction, epochs, probe
 from tdamp.bench.speed import table as speed_table
+from tdamp.bench.tables import show_verdicts
 from tdamp.datasets import load_mnist
 from tdamp.datasets.mnist import IDX
 
@@ -29,9 +33,10 @@ def test_contest_scores_every_epoch_of_every_seed(blobs, console):
     """Shapes: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
     ticks = []
     result = mnist.run(blobs, PLAN, libraries=(), seeds=(0, 1), tick=ticks.append)
-    runs = result["runs"]["tdamp"]
-    assert [len(run[key]) for run in runs for key in ("error", "nll", "seconds")] == [3] * 6
-    assert len(ticks) == mnist.run_steps(PLAN, (), (0, 1)) == 6
+    for arm in ("tdamp", mnist.ANNEALED):
+        runs = result["runs"][arm]
+        assert [len(run[key]) for run in runs for key in ("error", "nll", "seconds")] == [3] * 6
+    assert len(ticks) == mnist.run_steps(PLAN, (), (0, 1)) == 12
     assert np.isfinite(result["mean"]["tdamp"]["nll"]).all()
     table.show(console, "mnist", record.part(result, mnist.verdicts(result), {}))
     assert "tdamp, predictive" in console.file.getvalue()
@@ -54,11 +59,51 @@ def test_boston_piece(lines, console):
     table.show(console, "boston", record.part(result, [], {}))
 
 
-def test_boston_is_judged_against_the_best_adam_of_each_epoch():
-    """Identity: the envelope over libraries, at the checkpoints that were reached."""
-    adams = {"optax": {"envelope": np.full(10, 0.4)}, "torch": {"envelope": np.linspace(1.0, 0.1, 10)}}
-    found = boston.verdicts({"mean": {"tdamp": {"nmse": [0.3] * 10}}, "adam": adams})
-    assert [(round(v.limit, 3), v.met) for v in found] == [(0.4, True), (0.1, False)]
+def test_boston_is_judged_split_by_split():
+    """Twin: scipy's paired statistic against the plain Adam of the least mean at each checkpoint, and against AdamW."""
+    ours = np.array([[0.30] * 10, [0.20] * 10, [0.10] * 10])
+    wide = np.array([[0.30], [0.25], [0.10]]) * np.linspace(3, 1, 10)  # best at epoch 10, a tie there
+    flat = ours + 0.1 + 0.01 * np.array([[0], [1], [0]])  # best at epoch 5, a win there
+    recipe = strong(0.01, 0.1, 0.0)
+    adams = {
+        "optax": {"test_by_split": {"0.001": flat}},
+        "torch": {"test_by_split": {"0.001": wide}},
+        "adamw": {"test_by_split": {"other": 0 * ours, str(recipe): ours - 0.05}, "recipe": recipe.config},
+    }
+    found = boston.verdicts({"runs": {"tdamp": [{"nmse": list(row)} for row in ours]}, "adam": adams})
+    assert [(v.met, v.tied) for v in found] == [(True, False), (False, True), (False, False)]
+    assert found[0].value == pytest.approx(stats.ttest_rel(ours[:, 4], flat[:, 4]).statistic)
+    assert found[1].value == pytest.approx(stats.ttest_rel(ours[:, 9], wide[:, 9]).statistic)
+    assert "AdamW" in found[2].claim and found[2].value == np.inf
+
+
+def test_every_adam_chooses_on_validation_rows(blobs, console):
+    """enumeration: both plain Adams and AdamW, tried as often as their grids are long; ticks are counted."""
+    pytest.importorskip("optax")
+    ticks = []
+    result = mnist.run(blobs, replace(PLAN, validation_rows=30), ("optax",), (0, 1), ticks.append)
+    assert len(ticks) == mnist.run_steps(PLAN, ("optax",), (0, 1))
+    assert list(result["runs"]) == ["tdamp", "tdamp_annealed", "adam_optax", "adamw"]
+    tried = {name: len(found["validation"]) for name, found in result["learning_rates"].items()}
+    assert tried == {"adam_optax": 3, "adamw": 6}
+    chosen = result["learning_rates"]["adamw"]
+    finals = {recipe: errors[-1] for recipe, errors in chosen["validation"].items()}
+    assert finals[str(Recipe.of(chosen["recipe"]))] == min(finals.values())
+    assert result["runs"]["adamw"][0]["weight_decay"] == chosen["recipe"]["weight_decay"]
+    table.show(console, "mnist", record.part(result, mnist.verdicts(result), {}))
+    assert "AdamW, 0.0" in console.file.getvalue() and "Adam (optax), 0.0" in console.file.getvalue()
+
+
+def test_boston_grids(lines, console):
+    """enumeration: plain rates and AdamW's six recipes on every split; the table can show them."""
+    pytest.importorskip("optax")
+    ticks = []
+    plan = replace(PLAN, boston_splits=2)
+    result = boston.run(lines, plan, ("optax",), ticks.append)
+    assert len(ticks) == boston.steps(plan, ("optax",)) and list(result["adam"]) == ["optax", "adamw"]
+    assert len(result["adam"]["adamw"]["test_by_split"]) == 6
+    table.show(console, "boston", record.part(result, boston.verdicts(result), {}))
+    assert "AdamW, best recipe at each epoch" in console.file.getvalue()
 
 
 def test_keep_piece_asserts_the_count(blobs, monkeypatch):
@@ -72,21 +117,48 @@ def test_keep_piece_asserts_the_count(blobs, monkeypatch):
         keep.run(blobs, PLAN, seeds=(0,))
 
 
-def test_mnist_and_depth_are_judged_by_mean_errors():
-    """Identity: thresholds by hand."""
-    error, adam = np.full(25, 0.018), np.full(25, 0.022)
-    error[:2] = 0.5
-    result = {"mean": {"tdamp": {"error_predictive": list(error)}, "adam_optax": {"error": list(adam)}}}
-    assert [v.met for v in mnist.verdicts(result)] == [True, True, False, True]
-    error[10] = 0.023
-    result["mean"]["tdamp"]["error_predictive"] = list(error)
-    assert [v.met for v in mnist.verdicts(result)] == [True, True, False, False]
+def judged(ours, **theirs):
+    """A result with these errors by seed and epoch."""
+    runs = {"tdamp": [{"error_predictive": list(row)} for row in ours]}
+    runs |= {name: [{"error": list(row)} for row in rows] for name, rows in theirs.items()}
+    mean = {"tdamp": {"error_predictive": list(np.mean(ours, 0))}}
+    mean |= {name: {"error": list(np.mean(rows, 0))} for name, rows in theirs.items()}
+    return {"runs": runs, "mean": mean}
+
+
+def test_mnist_and_depth_are_judged_by_hand():
+    """Identity: thresholds of mean errors; plain Adam seed by seed at its best epoch, AdamW after the last."""
+    wiggle = np.array([[0.0], [0.0002], [0.0001]])
+    error = np.full((3, 25), 0.018) + wiggle
+    error[:, :2] = 0.5
+    adam, adamw = np.full((3, 25), 0.022), np.full((3, 25), 0.0181)
+    result = judged(error, adam_optax=adam, adamw=adamw)
+    found = mnist.verdicts(result)
+    assert [(v.met, v.tied) for v in found] == [(True, False)] * 2 + [(False, False), (True, False), (False, True)]
+    assert found[-1].value == pytest.approx(stats.ttest_rel(error[:, -1], adamw[:, -1]).statistic, abs=1e-9)
+    error[:, 10] = 0.023 + wiggle[:, 0]
+    result = judged(error, adam_optax=adam)
+    assert [(v.met, v.tied) for v in mnist.verdicts(result)][3:] == [(False, False)]
     deep = result | {"config": {"widths": (784, *[256] * 4, 10)}}
     assert [(v.limit, v.met) for v in mnist.depth_verdicts(deep)] == [(0.022, True), (0.003, True)]
     deeper = result | {"config": {"widths": (784, *[256] * 8, 10)}}
     assert [(v.limit, v.met) for v in mnist.depth_verdicts(deeper)] == [(0.025, True), (0.003, True)]
-    deepest = result | {"config": {"widths": (784, *[256] * 16, 10)}}
-    assert [v.limit for v in mnist.depth_verdicts(deepest)] == [0.003]
+    deepest = judged(error[:1], adamw=adamw[:1]) | {"config": {"widths": (784, *[256] * 16, 10)}}
+    (single,) = mnist.depth_verdicts(deepest)
+    assert np.isnan(single.value) and not single.met and not single.tied  # one seed has no error
+
+
+def test_a_verdict_without_a_number(tmp_path, console):
+    """identity: legal JSON, and words for people."""
+    verdict = record.Verdict("of one seed", np.nan, "<", -2.0)
+    path = tmp_path / "x.json"
+    report = record.save(path, "x", {"a": record.part({"worst": np.inf}, [verdict], {})})
+    assert json.loads(path.read_text(), parse_constant=pytest.fail) == report
+    show_verdicts(console, report["parts"]["a"]["verdicts"])
+    tied = record.Verdict("of two", 0.5, "<", -2.0, tied=True)
+    show_verdicts(console, [tied.to_dict()])
+    shown = console.file.getvalue().splitlines()
+    assert shown == ["missed of one seed: not known (< -2)", "tied   of two: 0.5 (< -2)"]
 
 
 def test_epochs_are_interleaved(blobs):

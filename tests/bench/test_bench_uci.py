@@ -16,6 +16,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 
 from tdamp import cli, extras
 from tdamp.bench.baselines import deep_ensemble, gaussian_process
+from tdamp.bench.baselines.recipe import Recipe, strong
 from tdamp.bench.uci import protocol, published, run, store, table, verdicts
 from tdamp.bench.uci.methods import METHODS
 from tdamp.bench.uci.scores import score, summary
@@ -152,16 +153,16 @@ def test_ensemble_trains_each_network_by_its_own_rows_and_rate(line):
     """twin: a loop over the steps of one network, of the second of two splits, rates and members."""
     task, _ = line
     x, y = np.stack([task.x, task.x[::-1]]), np.stack([task.y, task.y[::-1]])
-    rate = np.float32([[1e-3, 3e-2], [1e-3, 3e-2]])
-    nets = deep_ensemble.Nets(x, y, [4, 7], 6, rate, batch=32)
-    alone = deep_ensemble.Nets(x, y, [4, 7], 6, rate, batch=32)
+    recipes = (Recipe(1e-3), Recipe(3e-2))
+    work = deep_ensemble.Effort(recipes, 2, 1, 32)
+    nets, alone = (deep_ensemble.Nets(x, y, [4, 7], 6, [recipes] * 2, work) for _ in range(2))
     nets.advance(2)
     one = jax.tree.map(lambda a: a[1, 1, 1], alone.state)
     step = jax.jit(deep_ensemble.train)
     for _ in range(2):
         rows, present = deep_ensemble.minibatches(next(alone.orders[1]), 32)
         for here, mask in zip(rows, present, strict=True):
-            one = step(one, x[1], y[1], here[None], mask[None], rate[1, 1])
+            one = step(one, x[1], y[1], here[None], mask[None], recipes[1].rate)
     outputs = deep_ensemble.forward(one.params, task.x_test)
     both = nets.predict(np.stack([task.x_test] * 2))
     np.testing.assert_allclose(both.mean[1, 1, 1], outputs.mean, rtol=1e-4, atol=1e-5)
@@ -169,9 +170,10 @@ def test_ensemble_trains_each_network_by_its_own_rows_and_rate(line):
     assert np.abs(both.mean[1, 0, 1] - both.mean[1, 1, 1]).max() > 0.1
 
 
-def test_ensemble_learns_a_line_and_its_noise(line, monkeypatch):
+@pytest.mark.parametrize("recipes", [(Recipe(1e-3), Recipe(1e-2)), (strong(1e-2, 0.01, 0.05),)])
+def test_ensemble_learns_a_line_and_its_noise(recipes, line, monkeypatch):
     """calibration: nearly the log score of the line, which no method beats by much."""
-    monkeypatch.setattr(deep_ensemble, "effort", lambda *_: deep_ensemble.Effort((1e-3, 1e-2), 100, 10, 32))
+    monkeypatch.setattr(deep_ensemble, "effort", lambda *_: deep_ensemble.Effort(recipes, 100, 10, 32))
     task, y_test = line
     (answer,) = deep_ensemble.predict([task])
     slope, *_ = np.linalg.lstsq(task.x, task.y, rcond=None)
@@ -301,28 +303,60 @@ def test_means_and_standard_errors():
 
 
 def runs_of(figures):
-    """One split a set, RMSE, NLL and coverage of tdamp, beside an ensemble of RMSE 3 and NLL 2.5."""
+    """Three splits a set, mean RMSE, NLL and coverage of tdamp, beside an ensemble of RMSE 3 and NLL 2.5."""
     ensemble = {"rmse": 3.0, "nll": 2.5, "coverage": 0.95, "width": 1.0, "seconds": 1.0}
+    wiggle = {"0": 0.0, "1": 0.03, "2": -0.03}
     return {
         name: {
-            "tdamp": {"splits": {"0": ensemble | dict(zip(("rmse", "nll", "coverage"), values, strict=True))}},
-            "ensemble": {"splits": {"0": ensemble, "1": ensemble | {"rmse": 1e-3}}},
+            "tdamp": {
+                "splits": {
+                    split: ensemble | {"rmse": rmse + more, "nll": nll + more, "coverage": coverage}
+                    for split, more in wiggle.items()
+                }
+            },
+            "ensemble": {"splits": {split: ensemble for split in wiggle} | {"3": ensemble | {"rmse": 1e-3}}},
         }
-        for name, values in figures.items()
+        for name, (rmse, nll, coverage) in figures.items()
     }
 
 
 def test_verdicts_by_hand():
-    """Identity: unrounded means against the printed figures; coverage by the size of the table; common splits only."""
+    """Identity: unrounded means against the printed figures; coverage by the size; common splits, pair by pair."""
     rows = {"boston": 506, "concrete": 1030}
     good = verdicts.verdicts(runs_of({"boston": (2.9, 2.4, 0.91), "concrete": (2.99, 2.49, 0.94)}), rows)
-    assert [verdict.met for verdict in good] == [True, True, False, False, True, True, True, True, True, True]
+    assert [verdict.met for verdict in good] == [True, True, False, False, True, True, True, True, False, False]
+    assert [verdict.tied for verdict in good] == [False] * 8 + [True, True]
+    assert good[8].value == pytest.approx(-0.01 / (0.03 / np.sqrt(3))) and "concrete" in good[8].claim
     assert [good[2].value, good[3].value] == [2, 2]
-    bad = verdicts.verdicts(runs_of({"boston": (3.014, 2.41, 0.985), "concrete": (3.1, 2.49, 0.92)}), rows)
+    bad = verdicts.verdicts(runs_of({"boston": (3.014, 2.41, 0.985), "concrete": (3.1, 2.43, 0.92)}), rows)
     assert [verdict.met for verdict in bad] == [False, True, False, False, True, False, False, True, False, True]
+    assert not any(verdict.tied for verdict in bad)
     assert bad[0].value == pytest.approx(3.014 / 3.01) and "boston" in bad[0].claim
     assert [bad[2].value, bad[3].value] == [1, 1]
     assert verdicts.verdicts({}, {}) == []
+
+
+def test_an_ensemble_may_choose_adamw(line, monkeypatch):
+    """contract: eight recipes to choose from, the plain ones among them; what was chosen is said."""
+    assert (
+        deep_ensemble.effort(400, recipes=deep_ensemble.PLAIN + deep_ensemble.ADAMW).recipes[:4] == deep_ensemble.PLAIN
+    )
+    assert len(deep_ensemble.ADAMW) == 4 and all(recipe.cosine for recipe in deep_ensemble.ADAMW)
+    task, _ = line
+    (answer,) = deep_ensemble.predict_adamw([task], quick=True)
+    recipe = Recipe.of(answer.chosen)
+    assert recipe in (deep_ensemble.PLAIN[0], deep_ensemble.ADAMW[-1]) and answer.chosen["epochs"] in (2, 4)
+
+
+def test_dropout_of_the_members_differs(line):
+    """identity: a key for each split and member, the same for all recipes."""
+    task, _ = line
+    work = deep_ensemble.Effort(deep_ensemble.ADAMW, 1, 1, 32)
+    nets = deep_ensemble.Nets(np.stack([task.x] * 2), np.stack([task.y] * 2), [0, 1], 4, [work.recipes] * 2, work)
+    keys = np.asarray(nets.regular.key)
+    assert keys.shape[:3] == (2, 4, 5) and (keys[:, :1] == keys).all()
+    assert len({tuple(key) for key in keys[:, 0].reshape(10, -1)}) == 10
+    np.testing.assert_allclose(nets.regular.dropout[0, :, 0], [0.0, 0.05, 0.0, 0.05])
 
 
 def test_the_best_figure_is_bold_before_rounding():

@@ -101,22 +101,28 @@ def tiny(monkeypatch, blobs):
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, tiny):
-    """enumeration: files, columns, epochs 1 and 3 of two seeds; verdicts are said; nothing is run twice."""
+    """enumeration: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts are
+    said; nothing is run twice.
+    """
     console = Console(file=io.StringIO(), width=300)
     margins.run(Options(2, True, tmp_path), console)
     folder = tmp_path / "margins"
     wanted = {"margins.csv", "margins-fit.csv", "margins.json", "margins.png", "margins.svg", "runs.jsonl"}
     assert {path.name for path in folder.iterdir()} == wanted
     densities = pd.read_csv(folder / "margins.csv")
-    assert list(densities.columns) == ["epoch", "seed", "margin", "mixture", "gumbel"]
-    assert densities.groupby(["epoch", "seed"]).size().to_dict() == {
-        (epoch, seed): margin_method.SHOWN for epoch in (1, 3) for seed in (0, 1)
+    assert list(densities.columns) == ["method", "epoch", "seed", "margin", "mixture", "gumbel"]
+    assert densities.groupby(["method", "epoch", "seed"]).size().to_dict() == {
+        (method, epoch, seed): margin_method.SHOWN
+        for method in ("tdamp", "tdamp_paper")
+        for epoch in (1, 3)
+        for seed in (0, 1)
     }
     fits = pd.read_csv(folder / "margins-fit.csv")
-    assert list(fits.columns) == ["epoch", "number", "mean", "sem", "count"] and set(fits["count"]) == {2}
+    assert list(fits.columns) == ["method", "epoch", "number", "mean", "sem", "count"] and set(fits["count"]) == {2}
     report = json.loads((folder / "margins.json").read_text(), parse_constant=pytest.fail)
     said = console.file.getvalue()
-    assert len(report["verdicts"]) == 4 and all(one["sentence"] in said for one in report["verdicts"])
+    assert [one["variant"] for one in report["verdicts"]] == ["tdamp"] * 4 + ["tdamp_paper"] * 4
+    assert all(one["sentence"] in said for one in report["verdicts"])
     lines = (folder / "runs.jsonl").read_bytes()
     margins.run(Options(2, True, tmp_path), console)
     assert (folder / "runs.jsonl").read_bytes() == lines

@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from tdamp import Settings
+from tdamp.bench.figures import methods as listed
 from tdamp.bench.figures import noise, tidy
 from tdamp.bench.figures.options import Options, WrongOption
+from tdamp.bench.jobs import Job
 
 
 def table(**curves: list[list[float]]) -> pd.DataFrame:
@@ -23,17 +26,20 @@ def table(**curves: list[list[float]]) -> pd.DataFrame:
 
 def test_findings_by_hand():
     """identity: a factor of 2 in epoch 1 and of 1.1 at the end; errors 0.1 apart, with an error of 0.01."""
-    noises = table(em_epoch=[[20.0, 11.0]], numerical_epoch=[[10.0, 10.0]], fixed=[[100.0, 100.0]])
-    losses = table(em_epoch=[[9, 0.1], [9, 0.2]], numerical_epoch=[[9, 0.19], [9, 0.31]], fixed=[[9, 0.5], [9, 0.6]])
+    noises = table(em_printed=[[20.0, 11.0]], numerical_printed=[[10.0, 10.0]], fixed_printed=[[100.0, 100.0]])
+    losses = table(
+        em_printed=[[9, 0.1], [9, 0.2]], numerical_printed=[[9, 0.19], [9, 0.31]], fixed_printed=[[9, 0.5], [9, 0.6]]
+    )
     found = {one.verdict.claim: one for one in noise.findings(losses, noises)}
-    alike = found["once an epoch: largest factor between the noise variances of an epoch"]
+    alike = found["as printed, once an epoch: largest factor between the noise variances of an epoch"]
     assert alike.verdict.value == pytest.approx(2.0) and not alike.verdict.met
     assert "ends at 1.1 " in alike.sentence and "epoch 1" in alike.sentence
-    error = found["once an epoch: test error, Gumbel rule - numerical, in standard errors"]
+    error = found["as printed, once an epoch: test error, Gumbel rule - numerical, in standard errors"]
     assert (
         error.verdict.value == pytest.approx(-10.0) and error.verdict.met and "-10.00 ± 1.00 points" in error.sentence
     )
     assert len(found) == 4 and all(one.verdict.met for claim, one in found.items() if "fixed" in claim)
+    assert {one.variant for one in found.values()} == {"tdamp_paper"}
 
 
 def test_a_worse_rule_is_said_to_be_worse():
@@ -43,13 +49,19 @@ def test_a_worse_rule_is_said_to_be_worse():
     assert not one.verdict.met and "worse than it" in one.sentence
 
 
-def test_all_rules_start_from_the_same_noise():
-    """enumeration: both rules at both times, and the fixed noise."""
-    configs = [curve.config for curve in noise.PLAN.curves]
-    assert {config["noise_init"] for config in configs} == {100.0} and len(configs) == 5
-    assert {(c["noise_update"], c["noise_every"]) for c in configs} == {
-        ("em", "epoch"), ("em", "minibatch"), ("numerical", "epoch"), ("numerical", "minibatch"), ("fixed", "epoch"),
-    }  # fmt: skip
+def test_all_rules_start_from_the_same_noise(blobs):
+    """enumeration: both rules and the fixed noise, in tdamp's preset and in the method as printed."""
+    made = [(c.method, listed.load(c.method).settings(Job(blobs, 0, 1.0, c.config), 20, 3)) for c in noise.PLAN.curves]
+    assert {s.noise_init for _, s in made} == {100.0} and len(made) == 6
+    assert {(method, s.noise_update) for method, s in made} == {
+        (method, rule) for method in ("tdamp_variant", "tdamp_printed") for rule in ("em", "numerical", "fixed")
+    }
+    for method, s in made:
+        if method == "tdamp_printed":
+            more = {"noise_update": s.noise_update, "noise_init": 100.0, "init_active_prob": 1.0}
+            assert s == Settings.paper(batch_size=20, max_epochs=3, **more)
+        else:
+            assert s.pasp == "anchored" and (s.noise_every == "minibatch" or s.noise_update == "fixed")
     assert set(noise.STYLES) == {curve.name for curve in noise.PLAN.curves}
     assert {curve.name for curve in noise.PLAN.curves[noise.QUICK]} == {"em_minibatch", "numerical_minibatch", "fixed"}
 

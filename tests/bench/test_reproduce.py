@@ -50,11 +50,11 @@ def test_a_full_sparsity_figure(tmp_path, capsys):
     """identity: all cells of all methods are tuned, tested and judged: the first toy wins everywhere."""
     assert cli.main(["reproduce", "sparsity", "--seeds", "3", "--out", str(tmp_path)]) == 0
     report = json.loads((tmp_path / "sparsity" / "sparsity.json").read_text())
-    assert len(report["cells"]) == 2 * 8 * 9 and {cell["seeds"] for cell in report["cells"]} == {3}
+    assert len(report["cells"]) == 2 * 9 * 9 and {cell["seeds"] for cell in report["cells"]} == {3}
     assert {cell["config"]["rate"] for cell in report["cells"]} == {0.1}
     assert [row["loss"] for row in report["cells"][0]["grid"]][-1] == "inf"
     each = report["tdamp_against_each"]
-    assert {row["outcome"] for row in each if row["data"] == "mnist"} == {"win"} and len(each) == 2 * 9 * 6
+    assert {row["outcome"] for row in each if row["data"] == "mnist"} == {"win"} and len(each) == 2 * 9 * 7
     assert (tmp_path / "sparsity" / "runs.jsonl").stat().st_size < 300_000
 
 
@@ -63,7 +63,7 @@ def test_tuning_and_test_rows(tmp_path):
     assert cli.main(["reproduce", "curves", "--seeds", "2", "--data", "mnist", "--out", str(tmp_path)]) == 0
     jobs = [job for call in Toy.calls for job in call]
     assert {(seed, rows) for *_, seed, rows in jobs} == {(0, 90), (0, 120), (1, 120)}
-    assert len(jobs) == len(set(jobs)) == 7 * (3 + 2)
+    assert len(jobs) == len(set(jobs)) == 8 * (3 + 2)
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path, capsys):

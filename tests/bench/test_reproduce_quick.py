@@ -2,12 +2,14 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from tdamp import cli
 from tdamp.bench.figures import tidy
 from tdamp.bench.figures.registry import FIGURES
+from tdamp.extras import MissingExtra
 
 pytest.importorskip("optax")
 
@@ -18,14 +20,34 @@ def results(tmp_path_factory):
     return tmp_path_factory.mktemp("results")
 
 
+FEDERATED = {"tdamp_federated", "tdamp_federated_paper", "fedavg_adam", "fedavg_adamw", "fedprox"}
+FEDERATED |= {"fedavg_group_lasso", "fedavg_group_snip"}
 LINES = {
-    "curves": {"tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip"},
-    "sparsity": {"tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude"},
+    "curves": {"tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "adamw"},
+    "sparsity": {
+        "tdamp",
+        "tdamp_paper",
+        "amp",
+        "adam",
+        "early_stop",
+        "group_lasso",
+        "group_snip",
+        "magnitude",
+        "magnitude_adamw",
+    },
     "noise": {"em_minibatch", "numerical_minibatch", "fixed"},
-    "ablations": {"turbo", "ep", "anchored", "whole", "rho_fixed", "exact", "learned", "noise_1"},
-    "federated-curves": {"tdamp_federated", "fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
-    "federated-sparsity": {"tdamp_federated", "fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip"},
+    "ablations": {"turbo", "ep", "anchored", "whole", "rho_fixed", "exact", "learned", "noise_1"}
+    | {"as_printed", "turbo_printed", "ep_printed"},
+    "federated-curves": FEDERATED,
+    "federated-sparsity": FEDERATED,
     "federated-skew": {"tdamp_skewed", "tdamp_sites", "tdamp_waa", "fedavg_adam_skewed", "fedprox_skewed"},
+}
+STUDIES = {
+    "probit-sweep": {"sweep", "exact"},
+    "sweeps": {"onsager", "no_onsager"},
+    "hmc": {"hmc", "sweeps-1", "sweeps-4", "usual"},
+    "state-evolution": {"onsager", "no_onsager"},
+    "shift": {"tdamp", "ensemble", "laplace"},
 }
 """Methods that a figure shows at least."""
 DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-sparsity")}
@@ -35,10 +57,14 @@ DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-s
 @pytest.mark.parametrize("figure", FIGURES)
 def test_quick_figure(results, figure, capsys):
     """enumeration: every line of the figure has two seeds, and all files are written."""
+    if figure == "shift":
+        pytest.importorskip("tdamp.bench.baselines.laplace_net", exc_type=MissingExtra)
     assert cli.main(["reproduce", figure, "--quick", "--out", str(results), *DATA.get(figure, [])]) == 0
     found = pd.read_csv(results / figure / f"{figure}.csv")
     if figure in LINES:
         assert set(found["method"]) >= LINES[figure] and set(found["n"]) == {2} and (found["mean"] > 0).all()
+    if figure in STUDIES:
+        assert set(found["method"]) == STUDIES[figure] and set(found["n"]) == {2} and np.isfinite(found["mean"]).all()
     report = json.loads((results / figure / f"{figure}.json").read_text(), parse_constant=pytest.fail)
     assert report["quick"] and report["verdicts"]
     assert (results / figure / f"{figure}.png").stat().st_size > 10_000

@@ -14,8 +14,8 @@ from sklearn.metrics import r2_score
 
 import tdamp
 from tdamp import checkpoint
-from tdamp.commands.split import drawn_rows
 from tdamp.estimators import TDAMPRegressor
+from tdamp.split import drawn_rows
 from tdamp.tables import Encoder, read_table
 
 
@@ -36,7 +36,7 @@ def test_test_score_is_of_rows_not_trained_on(regression: Example) -> None:
     """twin: the stored model, applied to the rows that the same draw leaves out, scores what was reported."""
     frame = read_table(regression.data)
     x, y = Encoder.fit(frame, "price").pairs(frame)
-    test = drawn_rows(y, 0.2, 0, classes=False)
+    test = drawn_rows(x, y, 0.2, 0, classes=False)
     estimator = tdamp.load(regression.model)
     mean = estimator.predict(pd.DataFrame(x[test], columns=estimator.feature_names_in_))
     assert regression.said.json["test"]["r2"] == pytest.approx(r2_score(y[test], mean), rel=1e-5)

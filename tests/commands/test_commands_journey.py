@@ -15,13 +15,15 @@ import pandas as pd
 import pytest
 from command_examples import SMALL, Example, call, csv, houses
 
+from guard import HANGS
+
 COMMAND = [sys.executable, "-m", "tdamp.cli"]
 
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command in a folder."""
     given = [str(argument) for argument in arguments]
-    return subprocess.run([*COMMAND, *given], cwd=cwd, capture_output=True, text=True, timeout=300)
+    return subprocess.run([*COMMAND, *given], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -45,13 +47,18 @@ def test_ctrl_c_during_training(tmp_path: Path) -> None:
     csv(tmp_path, "h.csv", houses(150))
     arguments = ["fit", "h.csv", "--target", "price", "--out", "m", "--epochs", "100000", "--hidden", "16"]
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background of a shell
     )
     assert process.stdout is not None
     assert "150 rows" in process.stdout.readline()
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=HANGS)
     assert process.returncode == 130, said
     assert "tdamp: interrupted; nothing was saved." in said and "Traceback" not in said
     assert not (tmp_path / "m").exists()
@@ -71,7 +78,7 @@ def test_closed_pipe(regression: Example, tmp_path: Path) -> None:
     assert process.stdout.readline() == "mean,std,low,high\n"
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(timeout=120) == 141
+    assert process.wait(timeout=HANGS) == 141
 
 
 def test_session_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

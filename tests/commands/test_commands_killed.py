@@ -20,10 +20,20 @@ from command_examples import call, csv, houses
 from tdamp import checkpoint
 
 PROGRAM = """
-import sys
+import os, signal, sys
 from tdamp import checkpoint
 from tdamp.cli import main
 checkpoint.SECONDS, checkpoint.SHARE = 0.0, float("inf")  # every epoch is written
+write = checkpoint.Checkpoint.write
+
+
+def killed(self, stage, epochs, *content):
+    write(self, stage, epochs, *content)
+    if os.environ.get("KILLED_AT") == f"{stage} {epochs}":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+checkpoint.Checkpoint.write = killed
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -48,11 +58,10 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the model of a command that nobody killed, bit for bit; one was killed when its twins were under way."""
     data, place = csv(tmp_path, "h.csv", houses(150).drop(columns="band")), tmp_path / "c"
     arguments = ["fit", data, "--target", "price", "--hidden", "16", "--batch-size", "32", "--epochs", "12"]
-    process = begun(tmp_path, *arguments, "--out", "m", "--checkpoint", place, JAX_ENABLE_X64="true")
-    while not list(place.glob("twin1-00000[4-9].checkpoint")) and process.poll() is None:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL, process.communicate()
+    around = {"JAX_ENABLE_X64": "true", "KILLED_AT": "twin1 4"}
+    process = begun(tmp_path, *arguments, "--out", "m", "--checkpoint", place, **around)
+    _, said = process.communicate()
+    assert process.returncode == -signal.SIGKILL, said
     there = {path.name for path in place.iterdir()}
     trained: list[int] = []
     load = checkpoint.Stage.load

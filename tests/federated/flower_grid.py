@@ -134,7 +134,10 @@ def played(
 def same(left: Any, right: Any) -> None:
     """Two fitted estimators with the same bits in all that was learned."""
     assert left.fitted_.network == right.fitted_.network
-    trees = [(e.fitted_.state, e.fitted_.kept, e.lost_log_likelihood_, e.x_mean_, e.x_scale_) for e in (left, right)]
+    parts = [(e.fitted_.state, e.fitted_.kept, e.fitted_.calibration) for e in (left, right)]
+    trees = [
+        (*part, e.lost_log_likelihood_, e.x_mean_, e.x_scale_) for part, e in zip(parts, (left, right), strict=True)
+    ]
     jax.tree.map(np.testing.assert_array_equal, *trees)
     assert [_facts(record) for record in left.fitted_.history] == [_facts(r) for r in right.fitted_.history]
     assert left.n_rows_ == right.n_rows_ and left.settings_ == right.settings_

@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from guard import HANGS
 from tdamp.federated.engine import program
 
 
 class Processes:
     """Starts programs; at the end of the block all of them and what they started are killed, each by its pid."""
 
-    def __init__(self, logs: Path, around: dict[str, str], deadline: float) -> None:
-        self.logs, self.around, self.deadline = logs, around, deadline
+    def __init__(self, logs: Path, around: dict[str, str]) -> None:
+        self.logs, self.around, self.deadline = logs, around, time.monotonic() + HANGS
         self.started: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Processes:
@@ -28,12 +29,13 @@ class Processes:
         for name in list(self.started)[::-1]:
             self.kill(name)
 
-    def start(self, name: str, command: str, folder: Path) -> subprocess.Popen[bytes]:
-        """In the background."""
-        words = shlex.split(command)
+    def start(self, name: str, command: str, folder: Path, programs: Path | None = None) -> subprocess.Popen[bytes]:
+        """In the background; what it starts itself is looked for in `programs` first."""
+        words, path = shlex.split(command), self.around["PATH"]
+        around = self.around if programs is None else self.around | {"PATH": f"{programs}{os.pathsep}{path}"}
         with self.log(name).open("wb") as log:
             self.started[name] = subprocess.Popen(
-                [program(words[0]), *words[1:]], cwd=folder, env=self.around, stdout=log, stderr=log
+                [program(words[0]), *words[1:]], cwd=folder, env=around, stdout=log, stderr=log
             )
         return self.started[name]
 
@@ -60,18 +62,31 @@ class Processes:
 
     def kill(self, name: str) -> None:
         """At once, with all its descendants."""
-        self._signal(name, signal.SIGKILL)
-        self.started.pop(name).wait()
-
-    def pause(self, name: str) -> None:
-        """Let it stand still, with all its descendants, as if its machine were very slow."""
-        self._signal(name, signal.SIGSTOP)
-
-    def _signal(self, name: str, number: int) -> None:
-        pid = self.started[name].pid
-        for each in [pid, *descendants(pid)]:
+        process = self.started.pop(name)
+        for each in [process.pid, *descendants(process.pid)]:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(each, number)
+                os.kill(each, signal.SIGKILL)
+        process.wait()
+
+
+class Hanging:
+    """A client that stands still in the middle of a message: its ClientApp never begins the one with this number."""
+
+    def __init__(self, folder: Path, message: int) -> None:
+        self.programs, self._calls = folder / "programs", folder / "calls"
+        self.programs.mkdir()
+        self._message = message
+        app = self.programs / "flwr-clientapp"
+        app.write_text(
+            f'#!/bin/sh\necho >> "{self._calls}"\n'
+            f'[ "$(wc -l < "{self._calls}")" -lt {message} ] && exec "{program("flwr-clientapp")}" "$@"\n'
+            "exec sleep 86400\n"
+        )
+        app.chmod(0o755)
+
+    def stands(self) -> bool:
+        """Whether it has come to that message."""
+        return self._calls.exists() and len(self._calls.read_text().splitlines()) >= self._message
 
 
 def descendants(pid: int) -> list[int]:

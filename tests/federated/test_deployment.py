@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from flower_processes import Processes
+from flower_processes import Hanging, Processes
 
 from tdamp import load
 from tdamp.export import store
@@ -25,7 +24,6 @@ from tdamp.saving import ESTIMATORS
 from tdamp.tables import read_table
 
 PAGE = (Path(__file__).parents[2] / "docs" / "federated-howto.md").read_text()
-SECONDS = 240
 SMALL = "--rounds 2 --local-epochs 2 --hidden 8 --batch-size 16"
 TABLES = {"north": 60, "south": 50, "harbour": 40}
 
@@ -80,7 +78,7 @@ def test_three_machines(tmp_path: Path) -> None:
             text = text.replace(old, new)
         return text
 
-    with Processes(tmp_path, around, time.monotonic() + SECONDS) as flower:
+    with Processes(tmp_path, around) as flower:
         flower.run(f"{command('tdamp federate app')} {SMALL}", tmp_path)
         app = tmp_path / "federation"
         flower.run(local(command("sh keys.sh")), app)
@@ -95,13 +93,15 @@ def test_three_machines(tmp_path: Path) -> None:
                 shutil.copy(app / "keys" / file, place)
             line = local(command("flower-supernode")).replace("node-0", f"node-{number}")
             line = line.replace("partition-id=0", f"partition-id={number}").replace("north", name)
-            flower.start(f"node-{number}", f"{line} --port {free_port()}", place)
+            hanging = Hanging(place, 3)  # introductions, the first round, the second one
+            programs = hanging.programs if number == 2 else None
+            flower.start(f"node-{number}", f"{line} --port {free_port()}", place, programs)
         flower.start("run", command("flwr run"), app)
         checkpoint = tmp_path / "model.checkpoint"
         flower.wait("the first round", lambda: rounds_done(checkpoint) > 0)
         arrays, config = store.load(checkpoint)
         assert config["rounds_done"] == 1
-        flower.wait("the second round", lambda: flower.said("node-2").count("Received successfully") >= 3)
+        flower.wait("the second round", hanging.stands)
         flower.kill("node-2")
         here = twin(app, data)
         for field, array in named(here.fitted_.state).items():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flower_grid import DirectGrid, classifier, grid_of, numbers, played, regressor, same, words
 
-from tdamp.federated import federated_fit
+from tdamp.federated import federated_fit, validate
 from tdamp.federated.flower import Rules, Stalled, TooFew, federate, meeting, strategy
 from tdamp.federated.flower.client import number_of
 
@@ -106,7 +106,7 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
     grid.app = app
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
-    monkeypatch.setattr(strategy, "refused", refuse)
+    monkeypatch.setattr(validate, "refused", refuse)
     found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
     assert found.history["clients"].tolist() == [[0]]
     assert "Client 1's upload is refused: too heavy" in said.text

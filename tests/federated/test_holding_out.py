@@ -11,7 +11,9 @@ import pytest
 from little_federation import federation, problem, terms, uploads_of
 
 from tdamp import TDAMPRegressor, blocks
+from tdamp.calibration import calibration_at
 from tdamp.federated import checkpoint, federated_fit
+from tdamp.federated.calibrate import POINTS
 from tdamp.federated.client import posterior_of
 from tdamp.federated.exchange import named
 from tdamp.federated.server import Server
@@ -38,20 +40,42 @@ def test_no_row_is_both() -> None:
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
+def test_copies_are_on_one_side(task: str) -> None:
+    """enumeration: of 30 rows that are there four times each, no client trains on one that it judges by."""
+    x, y = problem(task, 30)
+    _, clients = federation(terms(task, hold_out=0.25), np.tile(x, (4, 1)), np.concatenate([y] * 4), [np.arange(120)])
+    (client,) = clients
+    assert len(client.held.x) in (28, 32) and len(client.data.x) == 120 - len(client.held.x)
+    assert not set(map(bytes, client.held.x)) & set(map(bytes, client.data.x))
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
 def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
-    """identity: sum and number of `blocks.log_scores`; none before the first round; uploads pass the server's door."""
+    """identity: sums and number of log scores, under every calibration of a regression; none before the first round;
+    uploads pass the server's door."""
     server, clients = held(task)
     for _ in range(2):
         uploads = uploads_of(server, clients)
         assert not [reason for upload in uploads.values() if (reason := refused(server, upload))]
         for client in clients:
             sent = posterior_of(server.terms, server.broadcast(client.number))
-            scores = blocks.log_scores(sent, client.held.x, client.held.y)
-            expected = [scores.sum(), 10] if server.rounds_done else [0, 0]
-            np.testing.assert_allclose(uploads[client.number].judged, expected, rtol=1e-5)
+            judged = uploads[client.number].judged
+            assert judged[-1] == (10 if server.rounds_done else 0)
+            if not server.rounds_done:
+                assert not judged.any()
+            elif task == "classification":
+                np.testing.assert_allclose(judged[:-1], [blocks.log_scores(sent, *client.held[:2]).sum()], rtol=1e-5)
+            else:
+                point = len(POINTS) // 2
+                wide = blocks.predicted(sent, client.held.x).stretched(calibration_at([POINTS[point]] * 2))
+                sums = judged[:-1].reshape(2, -1)[:, point]
+                np.testing.assert_allclose(sums, wide.log_density(client.held.y).sum(0), rtol=1e-5)
         server.aggregate(uploads)
-    wrong = uploads_of(server, clients)[0]._replace(judged=np.array([1.0, 1e9]))
-    assert "judged" in str(refused(server, wrong))
+    upload = uploads_of(server, clients)[0]
+    for place, value in ((-1, 1e9), (-1, -1.0), (0, 1e6), (0, -1e6)):
+        wrong = upload.judged.copy()
+        wrong[place] = value
+        assert "judged" in str(refused(server, upload._replace(judged=wrong)))
 
 
 def test_more_rows_held_out_than_trained_on_may_pass() -> None:
@@ -59,8 +83,14 @@ def test_more_rows_held_out_than_trained_on_may_pass() -> None:
     server, clients = federation(terms("regression", 2, 1, hold_out=0.75), *problem("regression", 120), PARTS)
     server.aggregate(uploads_of(server, clients))
     uploads = uploads_of(server, clients)
-    assert all(upload.judged[1] == 30 > float(upload.n_rows) for upload in uploads.values())
+    assert all(upload.judged[-1] == 30 > float(upload.n_rows) for upload in uploads.values())
     assert not any(refused(server, upload) for upload in uploads.values())
+
+
+def made_up(server: Server, score: float) -> np.ndarray:
+    """Ten rows that score as much, however wide the prediction; none for a score of zero."""
+    targets = server.terms.network.n_targets
+    return np.append(np.full(targets * len(POINTS), 10.0 * score / targets), 10.0 * bool(score))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +102,7 @@ def test_the_best_round_is_kept(scores: Sequence[float], chosen: int) -> None:
     states = []
     for score in (0, *scores):
         uploads = uploads_of(server, clients[:1])
-        server.aggregate({0: uploads[0]._replace(judged=np.array([10.0 * score, 10.0 * bool(score)]))})
+        server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
         states.append(server.state)
     server.settle()
     assert server.posterior_round == chosen and server.state is states[chosen - 1]
@@ -83,7 +113,7 @@ def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
     server, clients = held(keep=0.5, prune_start=0.0, prune_end=0.5)
     for score in (0, -1, -3, -2):
         uploads = uploads_of(server, clients[:1])
-        server.aggregate({0: uploads[0]._replace(judged=np.array([10.0 * score, 10.0 * bool(score)]))})
+        server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
     assert server.best is not None and server.best.round == 3
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from little_federation import federation, problem, terms, uploads_of
+from little_federation import TASKS, federation, problem, terms, uploads_of
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -18,6 +18,7 @@ from scipy.stats import norm
 from tdamp import blocks
 from tdamp.federated import secure
 from tdamp.federated.client import train_together
+from tdamp.federated.endings import Private
 from tdamp.federated.joint import fitted_of
 from tdamp.federated.private import (
     Privacy,
@@ -31,6 +32,9 @@ from tdamp.federated.private import (
     size_of,
 )
 from tdamp.federated.server import Server
+from tdamp.federated.simulate import play
+from tdamp.federated.validate import refused
+from tdamp.mstep import NOISE_RANGE
 from tdamp.state import is_finite
 
 QUIET = 1e-15
@@ -134,6 +138,41 @@ def test_any_sum_is_a_posterior() -> None:
         absorb(server, total, 2)
         variances = [np.asarray(part.var) for layer in server.state.layers for part in (layer.weight, layer.bias)]
         assert is_finite(server.state) and all((var > 0).all() for var in variances)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_strong_noise_refuses_nobody(task: str) -> None:
+    """enumeration: honest clients count in every round, wherever noise has put the posterior that they begin from.
+
+    The door of an open federation would refuse them: no rows could have told so much. The noise variance stays within
+    the bounds of all trainings.
+    """
+    refused_openly = 0
+    for seed in range(4):
+        server, clients = federation(terms(task), *problem(task, 60), np.split(np.arange(60), 3))
+        ending = Private(Privacy(4.0, 6.0), rng=np.random.default_rng(seed))
+        for _ in range(3):
+            sent, uploads = server.broadcast(0), uploads_of(server, clients)
+            assert [ending.refused(server, upload) for upload in uploads.values()] == [None] * 3
+            refused_openly += sum(refused(server, upload) is not None for upload in uploads.values())
+            ending.end(server, dict.fromkeys(uploads, sent), uploads)
+            ratio = np.asarray(server.state.noise_var) / server.state.noise_scale
+            assert np.all((ratio >= 0.999 * NOISE_RANGE[0]) & (ratio <= 1.001 * NOISE_RANGE[1]))
+    assert refused_openly > 0
+    again = federation(terms(task), *problem(task, 60), np.split(np.arange(60), 3))
+    assert len(list(play(*again, Private(Privacy(4.0, 6.0), rng=np.random.default_rng(0))))) == 3
+
+
+def test_what_cannot_be_clipped_is_refused() -> None:
+    """enumeration: a private round's door lets pass no NaN and no variance of zero."""
+    server, clients = federation(terms("regression"), *problem("regression", 40), [np.arange(40)])
+    upload = clients[0].train(server.broadcast(0))
+    ending = Private(Privacy(4.0, 1.0))
+    assert ending.refused(server, upload) is None
+    assert "NaN" in (ending.refused(server, upload._replace(noise_var=upload.noise_var * np.float32(np.nan))) or "")
+    first = upload.posterior[0]
+    certain = first._replace(weight=first.weight._replace(var=0 * first.weight.var))
+    assert "not positive" in (ending.refused(server, upload._replace(posterior=(certain, *upload.posterior[1:]))) or "")
 
 
 def test_a_sum_under_masks() -> None:

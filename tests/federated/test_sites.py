@@ -183,6 +183,15 @@ def test_the_naive_sum_of_moves_diverges() -> None:
     assert distances(ALONE, CLIENTS, 2)[-1] < 1e-9
 
 
+def test_no_step_goes_beyond_the_sum_of_moves() -> None:
+    """identity: however large the step, slopes grow by the clients' whole pulls at most: the mean by their sum."""
+    factors = TANGLED.begin()
+    learned = [TANGLED.learn(k, cavity(factors, k, 1.0), 1.0) for k in range(CLIENTS)]
+    pull = sum((post.mean - factors.posterior.mean) / post.var for post in learned)
+    found = TANGLED.round(factors, range(CLIENTS), step=100.0).posterior
+    np.testing.assert_allclose(found.mean, factors.posterior.mean + pull * found.var, rtol=1e-12)
+
+
 def test_alike_sites_give_the_geometric_average() -> None:
     """identity: with power = 1 / share and one likelihood for all, a round equals WGA of the clients' posteriors."""
     twins = Rows(correlation=0.0, weights=3)

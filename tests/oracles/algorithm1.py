@@ -79,6 +79,8 @@ def spike_slab(shift: np.ndarray, prec: np.ndarray, prob: np.ndarray) -> tuple[n
 
 def held(shift: np.ndarray, prec: np.ndarray, ext: tuple, trust: float) -> tuple[np.ndarray, np.ndarray]:
     """The trust region: the step of the mean, not the precision, is scaled down as a whole."""
+    if np.isinf(trust):
+        return ext
     found = expected = 0.0
     for index in np.ndindex(shift.shape):
         score = ext[0][index] - ext[1][index] * shift[index] / prec[index]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from report_examples import classification, regression
 
+from guard import HANGS
 from tdamp.report import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -83,7 +84,7 @@ def browser() -> Iterator[Any]:
     if BROWSER is None:
         pytest.skip("no chromium, chromium-browser or google-chrome on the PATH")
     with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=BROWSER, args=ARGS)
+        found = p.chromium.launch(executable_path=BROWSER, args=ARGS, timeout=1000 * HANGS)
         yield found
         found.close()
 
@@ -104,6 +105,7 @@ def visit(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
 
     def go(name: str, width: int, scheme: str = "light") -> Any:
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.set_default_timeout(1000 * HANGS)
         opened.append(page)
         page.on("console", lambda message: troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -7,6 +7,7 @@ is chosen on a validation split, like every method's.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ..settings import Settings
 from .jobs import Config
@@ -79,15 +80,13 @@ def settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
 
 
 def paper_grid(data: str, keep: float) -> tuple[Config, ...]:
-    """Configurations of the method as printed, which gives none of these numbers."""
+    """Configurations of the method as printed: of the numbers that the paper leaves open."""
     if keep == 1:
-        return tuple({"preset": data, "init_noise": n, "noise_init": v} for n in (0.1, 0.5, 2.0) for v in (0.1, 1.0))
-    return tuple({"preset": data, "active_threshold": threshold} for threshold in (0.9, 0.99, 0.999))
+        return tuple({"init_noise": n, "noise_init": v} for n in (0.1, 0.5, 2.0) for v in (0.1, 1.0))
+    return tuple({"init_active_prob": p, "active_threshold": t} for p in (0.5, 0.9) for t in (0.99, 0.9, 0.999))
 
 
 def paper_settings(config: Config, keep: float, batch: int, epochs: int) -> Settings:
-    """Settings of the method as printed; at keep 1 the prior is Gaussian."""
-    base = PRESETS[str(config["preset"])]
-    own = {name: float(value) for name, value in config.items() if name != "preset"}
-    goal = {} if keep == 1 else {"keep": keep, "prior": "group", "pruning": "paper"}
-    return replace(base, batch_size=batch, max_epochs=epochs, pasp="paper", noise_every="epoch", **own, **goal)  # type: ignore[arg-type]
+    """Settings of the method as printed; with all units rho is 1, which makes the group prior Gaussian."""
+    own: dict[str, Any] = {"init_active_prob": 1.0} if keep == 1 else {"keep": keep}
+    return Settings.paper(batch_size=batch, max_epochs=epochs, **{**own, **config})

@@ -18,7 +18,7 @@ from ..training import fit
 from .problems import Problem
 
 CHUNK = 1000
-"""Rows predicted at a time: class probabilities take (rows, classes, classes, nodes) floats."""
+"""Rows predicted at a time: class probabilities take (rows, classes, nodes) floats."""
 
 
 @dataclass(frozen=True)

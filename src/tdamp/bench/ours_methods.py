@@ -33,12 +33,12 @@ class Tdamp:
 
 
 class Paper(Tdamp):
-    """Algorithm 1 as printed: PasP with power 1, noise once an epoch, the paper's rule of pruning."""
+    """Algorithm 1 as printed (`Settings.paper`), its open numbers tuned."""
 
     name, label = "tdamp_paper", "EM-TDAMP as printed"
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """First variances without pruning; threshold and first probability of the rule with it."""
+        """First variances; or, with units to remove, the rule's rho_0 and rho_th."""
         return evaluation_presets.paper_grid(data, keep)
 
     def settings(self, job: Job, batch: int, epochs: int) -> Settings:

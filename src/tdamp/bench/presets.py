@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from .. import auto
 from ..settings import Settings
 
 MNIST = Settings(batch_size=100, max_epochs=25)
 """784-128-10: the defaults. One sweep; the data weight grows by one an epoch, up to 20."""
+
+
+def annealed(epochs: int) -> Settings:
+    """784-128-10 for a number of epochs that is known: memory, the pace, grows from a quarter of an epoch to 20 epochs.
+
+    Chosen on 10,000 validation rows after 25 epochs, two seeds, in some 35 trials: error 1.61 %, log loss 0.051
+    (without input dropout 1.66 % and 0.054; `MNIST` 1.90 % and 0.064; AdamW, the best of 31 recipes, 1.61 % and 0.055,
+    or 1.65 % and 0.053, three seeds).
+    """
+    memory = tuple(np.geomspace(0.25, 20.0, epochs).tolist())
+    return replace(MNIST, max_epochs=epochs, data_weight=10.0, memory=memory, input_dropout=0.1)
+
 
 BOSTON = Settings(
     batch_size=101,

@@ -19,12 +19,16 @@ LIBRARIES = ("tdamp", "jax", "jaxlib", "numpy", "scipy", "scikit-learn", "optax"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with the number that decides it: `value` must be `sense` `limit`."""
+    """A claim with the number that decides it: `value` must be `sense` `limit`.
+
+    `tied`: it does not hold, but neither does its opposite; the difference is within its error.
+    """
 
     claim: str
     value: float
     sense: str
     limit: float
+    tied: bool = False
 
     @property
     def met(self) -> bool:
@@ -93,7 +97,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, (float, np.floating)):
-        return float(f"{float(value):.6g}")
+        if np.isfinite(value):
+            return float(f"{float(value):.6g}")
+        return None if np.isnan(value) else str(float(value))  # JSON has neither
     if isinstance(value, np.integer):
         return int(value)
     return value if value is None or isinstance(value, (str, bool, int)) else str(value)

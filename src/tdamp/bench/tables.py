@@ -20,11 +20,21 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> T
 
 
 def show_verdicts(console: Console, verdicts: Sequence[dict[str, Any]]) -> None:
-    """One line a claim: kept or missed, the number, the limit."""
+    """One line a claim: kept, tied or missed, the number, the limit."""
+    colors = {"kept": "green", "tied": "yellow", "missed": "red"}
     for verdict in verdicts:
-        mark = "[green]kept  [/]" if verdict["met"] else "[red]missed[/]"
-        console.print(
-            f"{mark} {verdict['claim']}: {verdict['value']:.4g} ({verdict['sense']} {verdict['limit']:.4g})",
-            highlight=False,
-            soft_wrap=True,
-        )
+        word = verdict_word(verdict)
+        console.print(f"[{colors[word]}]{word:6}[/] {verdict_text(verdict)}", highlight=False, soft_wrap=True)
+
+
+def verdict_word(verdict: dict[str, Any]) -> str:
+    """kept, tied or missed; files written before ties were told apart have none."""
+    return "kept" if verdict["met"] else "tied" if verdict.get("tied") else "missed"
+
+
+def verdict_text(verdict: dict[str, Any]) -> str:
+    """The claim, the number, the limit. A difference of which no error is known, such as a single seed's, is none."""
+    value = verdict["value"]
+    unknown = value is None or value != value
+    number = "not known" if unknown else f"{float(value):.4g}"
+    return f"{verdict['claim']}: {number} ({verdict['sense']} {verdict['limit']:.4g})"

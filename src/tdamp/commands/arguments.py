@@ -88,6 +88,57 @@ def positive(text: str) -> float:
     return found
 
 
+def probability(text: str) -> float:
+    """Above 0, at most 1."""
+    found = _number(text)
+    if found is None or not 0 < found <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number above 0 and at most 1, such as 0.9")
+    return found
+
+
+def rate(text: str) -> float:
+    """From 0 to below 1."""
+    found = _number(text)
+    if found is None or not 0 <= found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 0 and below 1, such as 0.02")
+    return found
+
+
+def trust(text: str) -> float:
+    """A number above 0, or none: then it is infinite."""
+    found = float("inf") if text.lower() == "none" else _number(text)
+    if found is None or not found > 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4, or none for no limit")
+    return found
+
+
+ENGINE = (
+    "preset", "noise_every", "trust", "centre_rate", "input_dropout", "active_threshold", "init_active_prob",
+    "prediction",
+)  # fmt: skip
+"""Options of `add_engine`: parameters of the estimators, None where they were not given."""
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """How Algorithm 1 is run; each is the parameter of the estimators that has its name."""
+    parser.add_argument(
+        "--preset",
+        choices=("paper",),
+        help="paper: the published method as printed, without early stopping or calibration; further options win",
+    )
+    parser.add_argument("--noise-every", choices=("minibatch", "epoch"), help="how often the noise is learned")
+    parser.add_argument("--trust", type=trust, metavar="4|none", help="how far a minibatch may move a layer")
+    parser.add_argument("--centre-rate", type=rate, metavar="0.02", help="how fast hidden layers are centred; 0: never")
+    parser.add_argument("--input-dropout", type=rate, metavar="0", help="share of the inputs left out, row by row")
+    parser.add_argument(
+        "--active-threshold", type=probability, metavar="0.9", help="the paper's rho_th: above it a unit is sure"
+    )
+    parser.add_argument(
+        "--init-active-prob", type=probability, metavar="0.5", help="the paper's rho_0: where units start"
+    )
+    parser.add_argument("--prediction", choices=("posterior", "mean"), help="by the posterior, or its mean alone")
+
+
 def image(text: str) -> tuple[int, int]:
     """Height and width of a picture: 8x8."""
     parts = text.lower().split("x")

@@ -9,7 +9,7 @@ from .arguments import count, seed
 
 PARTS = ("mnist", "boston", "keep", "depth", "depth8", "depth16")
 UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
-UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "laplace")
+UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "ensemble_adamw", "laplace")
 SOAK_PARTS = ("problems", "streams")
 
 

@@ -59,10 +59,12 @@ def heard_interrupts() -> Iterator[None]:
     usual = sys.unraisablehook
 
     def hook(ignored: sys.UnraisableHookArgs) -> None:
-        if issubclass(ignored.exc_type, KeyboardInterrupt):
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            return usual(ignored)
+        try:
             threading.Timer(AGAIN, _thread.interrupt_main).start()
-        else:
-            usual(ignored)
+        except KeyboardInterrupt:  # on a busy machine it comes before `start` is back; an error of a hook is lost
+            hook(ignored)
 
     sys.unraisablehook = hook
     try:

@@ -122,7 +122,7 @@ def run_run(chosen: argparse.Namespace) -> None:
     encoder = fit.encoder_of(chosen, frame)
     with about(chosen.data):
         x, y = encoder.pairs(frame)
-    test = fit.test_rows_of(chosen, encoder, y)
+    test = fit.test_rows_of(chosen, encoder, x, y)
     if not chosen.quiet:
         fit_words.told(chosen, encoder, len(frame), len(y))
     started = time.perf_counter()

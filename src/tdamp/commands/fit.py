@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..tables import Encoder
 
 
+FEW = 30
+"""Below this many test rows their scores are little more than a hint."""
+
+
 def add(commands: argparse._SubParsersAction) -> None:
     """On the parser."""
     fit = commands.add_parser(
@@ -43,6 +47,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "each hidden layer, such as 1,0.3,0.3, which spares the inputs",
     )
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
+    arguments.add_engine(fit)
     fit.add_argument("--noise", choices=("constant", "varying"), help="of a regression; constant by default, or by row")
     fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")
     fit.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
@@ -93,7 +98,7 @@ def _learned(chosen: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, 
     encoder = encoder_of(chosen, frame)
     with about(chosen.data):
         x, y = encoder.pairs(frame)
-    test = test_rows_of(chosen, encoder, y)
+    test = test_rows_of(chosen, encoder, x, y)
     if not chosen.quiet:
         fit_words.told(chosen, encoder, len(frame), len(y))
     estimator, seconds = _trained(chosen, encoder, x[~test], y[~test])
@@ -111,14 +116,15 @@ def encoder_of(chosen: argparse.Namespace, frame: Any) -> Encoder:
         return Encoder.fit(frame, chosen.target, chosen.task, chosen.drop, chosen.category)
 
 
-def test_rows_of(chosen: argparse.Namespace, encoder: Encoder, y: np.ndarray) -> np.ndarray:
-    """Which rows are held back."""
-    from .split import FEW, drawn_rows
+def test_rows_of(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Which rows are held back: training never sees them, nor rows that equal them."""
+    from ..split import drawn_rows
 
-    test = drawn_rows(y, chosen.test_fraction, chosen.seed, encoder.task == "classification")
+    test = drawn_rows(x, y, chosen.test_fraction, chosen.seed, classes=encoder.task == "classification")
     if chosen.test_fraction and not test.any():
         raise Stop(
-            f"{chosen.data}: {len(y)} rows leave none to test on: give more rows, or --test-fraction 0.",
+            f"{chosen.data}: {len(y)} rows leave none to test on (equal rows stay together): give more rows that "
+            "differ, or --test-fraction 0.",
             FAILED,
         )
     if 0 < test.sum() < FEW:
@@ -134,6 +140,7 @@ def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.
 
     kind: Any = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
     given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size, "prior": chosen.prior, "noise": chosen.noise}
+    given |= {name: getattr(chosen, name) for name in arguments.ENGINE}
     if chosen.noise and kind is TDAMPClassifier:
         raise Stop(
             f"--noise {chosen.noise} belongs to a regression, and this is a classification: leave it out.", USAGE

@@ -49,7 +49,7 @@ def described(model: Model) -> dict[str, Any]:
         **facts,
         "activation": estimator.network_.activation,
         "keep": estimator.keep,
-        "prior": estimator.prior,
+        "prior": estimator.settings_.prior,
         "classes": getattr(estimator, "classes_", None),
         "noise_std": noise_levels(estimator),
         "size": sizes(estimator),

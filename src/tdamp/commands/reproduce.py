@@ -1,4 +1,4 @@
-"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, from the runs up (extra `bench`)."""
+"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, or a study, from the runs up (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .ends import Stop
 from .speech import tell
 
 FEDERATED = ("federated-curves", "federated-sparsity", "federated-skew")
-FIGURES = ("curves", "sparsity", "margins", "noise", "ablations", *FEDERATED)
+STUDIES = ("probit-sweep", "sweeps", "hmc", "state-evolution", "shift")
+FIGURES = ("curves", "sparsity", "margins", "noise", "ablations", *FEDERATED, *STUDIES)
 DATA = ("boston", "mnist")
 
 
@@ -19,7 +20,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     """On the parser."""
     command = commands.add_parser(
         "reproduce",
-        help="repeat a figure of the paper's evaluation (extra `bench`)",
+        help="repeat a figure of the paper's evaluation, or a study (extra `bench`)",
         description="Runs that are finished are kept and never run again: a figure may be interrupted, and made in "
         "parts over several nights. What is drawn always shows every run that the folder holds.",
     )

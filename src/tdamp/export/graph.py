@@ -26,11 +26,12 @@ class Graph:
         self._constants: dict[str, Any] = {}
         self._uses: dict[str, int] = {}
 
-    def op(self, kind: str, *inputs: Any, name: str = "", **attributes: Any) -> str:
-        """Add a node and return the name of its output. Inputs are tensor names or numbers."""
+    def op(self, kind: str, *inputs: Any, name: str = "", outputs: int = 1, **attributes: Any) -> str:
+        """Add a node and return the name of its (first) output. Inputs are tensor names or numbers."""
         names = [i if isinstance(i, str) else self.constant("", i) for i in inputs]
         output = self._fresh(name or kind.lower())
-        self._nodes.append(self._onnx.helper.make_node(kind, names, [output], name=output, **attributes))
+        made = [output, *(f"{output}/{i}" for i in range(1, outputs))]
+        self._nodes.append(self._onnx.helper.make_node(kind, names, made, name=output, **attributes))
         return output
 
     def constant(self, name: str, value: Any) -> str:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import largest
 from ..damp import MIN_VAR
 from ..factors.piecewise import ACTIVATIONS
 from ..factors.varying_output import LOG_RANGE
 from ..files import write_whole
-from ..predict import NODES
 from . import tails
 from .plain import Plain, PlainLayer, described
 
@@ -56,11 +56,21 @@ def _model(plain: Plain) -> dict[str, Any]:
         "layer_names": PlainLayer._fields,
         "regions": regions,  # JSON knows no infinity, and the outer bounds are not used
         "min_var": MIN_VAR,
-        "n_nodes": NODES,
+        "largest": _largest(n_outputs) if plain.task == "classification" else None,
         "furthest": tails.FURTHEST,
         "tail_centre": tails.CENTRE,
         "tail_series": tails.series(tails.DEGREE["float64"]),
         "arrays": {k: _pack(v, "<f4") for k, v in arrays.items()} | {k: _pack(v, "<f8") for k, v in exact.items()},
+    }
+
+
+def _largest(n_classes: int) -> dict[str, Any]:
+    """The recipe of the class probabilities."""
+    numbers = ("ORDER", "PEAK_STEPS", "HOPELESS", "REACH", "SPAN", "COARSEST", "FURTHEST", "NARROWEST")
+    steps, chosen = largest.choice(n_classes)
+    return {name.lower(): getattr(largest, name) for name in numbers} | {
+        "steps": steps.tolist(),
+        "chosen": chosen.tolist(),
     }
 
 

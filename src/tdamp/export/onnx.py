@@ -12,16 +12,10 @@ import numpy as np
 from ..damp import MIN_VAR
 from ..factors.varying_output import LOG_RANGE
 from ..files import write_whole
-from ..predict import NODES
 from .graph import Graph
+from .onnx_largest import class_probs
 from .onnx_moments import activate
 from .plain import Plain, PlainLayer, described
-
-LOWEST_PROB = 1e-30
-"""Floor of the probability to beat all rivals: float32 products may be zero, and must not all be."""
-
-OWN_MARGIN = 1e20
-"""A class's lead over itself: so large that it counts as beaten."""
 
 
 def to_onnx(plain: Plain, path: str | Path) -> None:
@@ -30,15 +24,15 @@ def to_onnx(plain: Plain, path: str | Path) -> None:
     Input `x` (rows, n_features): the user's table, not scaled. Outputs of a regression: `mean`, `variance` of a new
     observation and `epistemic_variance`, its part that comes from the weights, all (rows, outputs) in y's units; "dof"
     in the metadata are the degrees of freedom of the Student's t that has this variance. Of a classification:
-    `probabilities` (rows, classes); they take rows x classes^2 x 128 bytes while they are computed, so give many
-    classes few rows at a time. Labels and names are JSON in the model's metadata_props.
+    `probabilities` (rows, classes); they take a few times rows x classes x 1536 bytes while they are computed, so
+    give many classes few rows at a time. Labels and names are JSON in the model's metadata_props.
     Values that float32 cannot tell apart (a time in seconds since 1970) must be shifted before the fit.
     """
     g = Graph()
     mean, var = _output_moments(g, plain)
     n_outputs = plain.network.n_targets
     if plain.task == "classification":
-        outputs = {"probabilities": _class_probs(g, mean, var, float(plain.noise_var), n_outputs)}
+        outputs = {"probabilities": class_probs(g, mean, var, float(plain.noise_var), n_outputs)}
     else:
         outputs = _in_units(g, plain, mean, var)
     for name, tensor in outputs.items():
@@ -96,26 +90,3 @@ def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
         "variance": g.op("Mul", g.op("Add", var, noise), square),
         "epistemic_variance": g.op("Mul", var, square),
     }
-
-
-def _class_probs(g: Graph, mean: str, var: str, noise_var: float, n_classes: int) -> str:
-    """P(y) by the quadrature of predict.log_class_probs; products may underflow, their floor keeps the sum positive."""
-    g.at = "classes/"
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    std = g.op("Sqrt", g.op("Max", g.op("Add", var, 0.5 * noise_var), MIN_VAR), name="std")
-    margin = g.op("Sub", _wide(g, mean, 2), _wide(g, mean, 1), name="margin")  # (rows, y, m)
-    margin = g.op("Add", margin, g.constant("own_margin", OWN_MARGIN * np.eye(n_classes)))
-    rival_std = _wide(g, std, 1)
-    ahead = _wide(g, g.op("Div", margin, rival_std, name="ahead"), 3)
-    ratio = _wide(g, g.op("Div", _wide(g, std, 2), rival_std, name="std_ratio"), 3)
-    line = g.constant("line", np.stack([np.ones(NODES), nodes]) / np.sqrt(2))
-    sds = g.op("MatMul", g.op("Concat", ahead, ratio, axis=3), line, name="above_rival")  # (rows, y, m, node)
-    beats = g.op("Add", g.op("Mul", g.op("Erf", sds), 0.5), 0.5, name="beats_rival")
-    beats_all = g.op("Max", g.op("ReduceProd", beats, axes=[2], keepdims=0), LOWEST_PROB, name="beats_all")
-    weighted = g.op("Mul", beats_all, g.constant("weights", weights / weights.sum()))
-    mass = g.op("ReduceSum", weighted, np.array([2]), keepdims=0, name="mass")
-    return g.op("Div", mass, g.op("ReduceSum", mass, np.array([1]), keepdims=1))
-
-
-def _wide(g: Graph, tensor: str, *axes: int) -> str:
-    return g.op("Unsqueeze", tensor, np.array(axes))

@@ -14,7 +14,7 @@ from ..turbo import posterior
 
 
 class PlainLayer(NamedTuple):
-    """Moments of one layer's posterior, its spikes included."""
+    """Moments of one layer's posterior, its spikes included; no variances where its mean alone predicts."""
 
     centre: np.ndarray  # (units,), subtracted from the layer's input
     w_mean: np.ndarray  # (units, outputs)
@@ -86,6 +86,8 @@ def plain_of(
     layers = []
     for layer in fitted.state.layers:
         weight, bias = posterior(layer)
+        if fitted.prediction == "mean":
+            weight, bias = (part._replace(var=jax.numpy.zeros_like(part.var)) for part in (weight, bias))
         layers.append(PlainLayer(*jax.device_get((layer.centre, *weight, *bias))))
     return Plain(
         task=fitted.network.task,

@@ -13,15 +13,17 @@ import numpy as np
 from .. import algorithm, compact
 from ..algorithm import Anchor, knobs_of, plan_of
 from ..beliefs import Moments
-from ..blocks import log_scores
+from ..blocks import lost_without_inputs, predicted
 from ..checks import Data
 from ..epoch import em_iteration
 from ..feed import Feed, shuffle
 from ..fitted import Fitted, active_units
 from ..network import Network
 from ..outcome import Outcome
+from ..split import drawn_rows
 from ..state import State
-from .exchange import Belief, Broadcast, Upload
+from . import calibrate
+from .exchange import Belief, Broadcast, Conclusion, Upload
 from .packing import opened_broadcast, packed_upload
 from .terms import Terms
 
@@ -51,11 +53,25 @@ class Client:
         return work.upload(jax.device_get(state), stats, heard, self.n_rows, self.judge(broadcast))
 
     def judge(self, broadcast: Broadcast) -> np.ndarray:
-        """Sum of the log scores of the rows held out, and their number; nothing is said about the random start."""
-        if self.held is None or not broadcast.epochs_done:
-            return np.zeros(2)
-        scores = log_scores(posterior_of(self.terms, broadcast), self.held.x, self.held.y)
-        return np.array([np.dot(scores, self.held.weight), self.held.weight.sum(dtype=np.float64)], np.float64)
+        """What the rows held out say of the posterior that was sent; nothing about the random start."""
+        if not broadcast.epochs_done:
+            return np.zeros(calibrate.size_of(self.terms.network, self.terms.hold_out))
+        return self._judged(posterior_of(self.terms, broadcast))
+
+    def _judged(self, fitted: Fitted) -> np.ndarray:
+        if self.held is None:
+            return np.zeros(calibrate.size_of(self.terms.network, self.terms.hold_out))
+        return calibrate.judged(fitted, self.held)
+
+    def conclude(self, fitted: Fitted) -> Conclusion:
+        """What this client has to say of the final posterior."""
+        x, y, weight = self.data
+        known = np.zeros(0)
+        if fitted.network.task == "regression":
+            found = predicted(fitted, x)
+            known = weight.astype(np.float64) @ (found.noise_var / (found.epistemic_var + found.noise_var))
+        lost = lost_without_inputs(fitted, x, y, self.ids)
+        return Conclusion(lost, np.asarray(self.n_rows), self._judged(fitted), known)
 
     @property
     def n_rows(self) -> float:
@@ -154,13 +170,14 @@ class _Work:
 
 
 def _split(data: Data, terms: Terms, number: int) -> tuple[Data, Data | None]:
-    """Rows to train on and rows to judge by; a client with few rows trains on all."""
-    held = int(terms.hold_out * len(data.x))
-    if not held:
+    """Rows to train on and rows to judge by, equal ones together; a client with few rows trains on all."""
+    if int(terms.hold_out * len(data.x)) == 0:
         return data, None
-    order = np.random.default_rng((terms.seed, HELD_OUT, number)).permutation(len(data.x))
-    judge, train = np.sort(order[:held]), np.sort(order[held:])
-    return Data(*(array[train] for array in data)), Data(*(array[judge] for array in data))
+    seed = int(np.random.default_rng((terms.seed, HELD_OUT, number)).integers(2**63))
+    held = drawn_rows(data.x, data.y, terms.hold_out, seed, classes=data.y.ndim == 1, weight=data.weight)
+    if not held.any():
+        return data, None
+    return Data(*(array[~held] for array in data)), Data(*(array[held] for array in data))
 
 
 def posterior_of(terms: Terms, broadcast: Broadcast) -> Fitted:

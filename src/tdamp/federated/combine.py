@@ -67,9 +67,10 @@ def _step(old: Moments, new: Moments, last: Any, step: float, momentum: float) -
 
 def settled(layer: Layer, centre: Any) -> Layer:
     """The layer with another centre, in the engine's precision."""
-    centre = np.asarray(centre, np.float32)
+    dtype = np.asarray(layer.centre).dtype
+    centre = np.asarray(centre, dtype)
     moved = recentred(Belief(layer.weight, layer.bias, layer.centre), centre)  # type: ignore[arg-type]
-    weight, bias = on_host(*layer.weight, np.float32), on_host(*moved.bias, np.float32)
+    weight, bias = on_host(*layer.weight, dtype), on_host(*moved.bias, dtype)
     return layer._replace(weight=weight, bias=bias, centre=centre)
 
 
@@ -87,4 +88,5 @@ def _with_logits(layer: Any, logit: np.ndarray, bias_logit: np.ndarray, ids: Any
     """Offsets that give these log-odds."""
     offset = logit - np.asarray(group_spike_slab.evidence(layer.weight, layer.base_var, ids), np.float64)
     bias_offset = bias_logit - np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var), np.float64)
-    return layer._replace(offset=offset.astype(np.float32), bias_offset=bias_offset.astype(np.float32))
+    dtype = np.asarray(layer.offset).dtype
+    return layer._replace(offset=offset.astype(dtype), bias_offset=bias_offset.astype(dtype))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..fitted import active_units
-from . import private
+from . import private, validate
 from .exchange import Broadcast, Upload, n_bytes
 from .private import Privacy
 from .server import Server
@@ -24,6 +24,9 @@ class Ending(Protocol):
 
     def least(self, asked: int, drawn: int) -> int:
         """Uploads without which a round does not count, if `asked` are asked for and `drawn` clients take part."""
+
+    def refused(self, server: Server, upload: Upload) -> str | None:
+        """None for an upload that may count, or a sentence that says what is wrong with it."""
 
     def end(self, server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, Upload]) -> Record:
         """The server's next posterior; gives what the round was, for the history."""
@@ -42,6 +45,10 @@ class Open:
     def least(self, asked: int, drawn: int) -> int:
         """As asked for."""
         return asked
+
+    def refused(self, server: Server, upload: Upload) -> str | None:
+        """What no honest training sends."""
+        return validate.refused(server, upload)
 
     def end(self, server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, Upload]) -> Record:
         """By `Server.aggregate`."""
@@ -80,6 +87,10 @@ class Private:
     def least(self, asked: int, drawn: int) -> int:
         """No more than the coins gave."""
         return min(asked, drawn)
+
+    def refused(self, server: Server, upload: Upload) -> str | None:
+        """What cannot be clipped."""
+        return validate.malformed(server, upload)
 
     def end(self, server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, Upload]) -> Record:
         """By `private.absorb`."""

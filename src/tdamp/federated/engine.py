@@ -31,8 +31,9 @@ QUIET = {
 """No telemetry, no looking for updates, no installing of packages; Flower reads them when it is imported."""
 
 NAME = "simulation"
-START_SECONDS = 120.0
-STOP_SECONDS = 15.0
+START_SECONDS = 1800.0
+STOP_SECONDS = 120.0
+"""Last guards against a process that hangs; a slow machine must not come near them."""
 
 
 class EngineFailed(RuntimeError):
@@ -131,9 +132,8 @@ def _link(home: Path, around: dict[str, str]) -> Iterator[Path]:
 
 def _status(around: dict[str, str]) -> str:
     """Of the only run; `flwr run` itself ends with 0 whatever happened."""
-    done = subprocess.run(
-        [program("flwr"), "list", NAME, "--format", "json"], env=around, text=True, capture_output=True, timeout=120
-    )
+    command = [program("flwr"), "list", NAME, "--format", "json"]
+    done = subprocess.run(command, env=around, text=True, capture_output=True, timeout=START_SECONDS)
     try:
         return str(json.loads(done.stdout)["runs"][0]["status"])
     except (ValueError, KeyError, IndexError):

@@ -41,8 +41,8 @@ class Upload(NamedTuple):
     """phi^k and sigma^k: a client's posterior, its noise, and what the noise was estimated from.
 
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
-    rows, each before it was learned from (in this round). `judged` is the sum of the log scores of rows held out, under
-    the posterior that was sent, and their number.
+    rows, each before it was learned from (in this round). `judged` is what rows held out say of the posterior that was
+    sent (`calibrate.judged`).
     """
 
     posterior: tuple[Belief, ...]
@@ -51,6 +51,19 @@ class Upload(NamedTuple):
     log_evidence: np.ndarray
     n_rows: np.ndarray
     judged: np.ndarray
+
+
+class Conclusion(NamedTuple):
+    """What a client says of the final posterior.
+
+    `lost` is the log likelihood that its rows lose without each input; `judged` as in an upload, of this posterior;
+    `known` is how many of its rows tell of the noise, a number for each target of a regression.
+    """
+
+    lost: np.ndarray
+    n_rows: np.ndarray
+    judged: np.ndarray
+    known: np.ndarray
 
 
 class Broadcast(NamedTuple):

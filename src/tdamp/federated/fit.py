@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import compute_sample_weight
 
-from ..blocks import lost_without_inputs
 from ..checks import check_groups
 from ..compilation import keep_compiled
 from ..events import tell
@@ -20,7 +19,7 @@ from .endings import Record, ending_of
 from .joint import agree, finish, fitted_of, scaled
 from .private import Privacy
 from .server import Server
-from .simulate import play
+from .simulate import concluded, play
 from .summary import Scaling, summary_of
 from .terms import Aggregation, NoiseAt, Precision
 
@@ -38,8 +37,9 @@ def federated_fit(
     *,
     rounds: int = 10,
     local_epochs: int = 10,
+    preset: str | None = None,
     aggregation: Aggregation = "wga",
-    noise: NoiseAt = "clients",
+    noise: NoiseAt | None = None,
     precision: Precision = "full",
     robust: bool = False,
     step: float | None = None,
@@ -56,14 +56,18 @@ def federated_fit(
     ----------
     estimator : a TDAMPRegressor or TDAMPClassifier; it is copied. A `data_weight` of its own counts by round, `keep` is
         reached by the server, `max_epochs` is not used. With `early_stopping` every client holds its
-        `validation_fraction` out, and the posterior of the best round is kept; all rounds are played.
+        `validation_fraction` out, and the posterior of the best round is kept; all rounds are played. By the same rows
+        a regression is calibrated; without them its intervals may be too narrow.
     clients : (X, y) or (X, y, sample_weight) of every client.
     rounds, local_epochs : rounds of exchange, and passes of every client over its rows in each.
+    preset : "paper" is Algorithm 2 as printed (`tdamp.federated.Terms.paper`), with the estimator's layers, keep, batch
+        size and noise update: no early stopping, no calibration.
     aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
-        momentum (the last two chosen if None).
+        momentum (noise, step and momentum are chosen if None).
     participation : the part of the clients that is drawn for each round.
     privacy : clip every client's move and add noise to their sum, with the epsilon so far in the history; which inputs
-        are needed is not asked then. See `tdamp.federated.Privacy`. Needs the extra `privacy`.
+        are needed is not asked then, and a regression is not calibrated. See `tdamp.federated.Privacy`. Needs the
+        extra `privacy`.
     together : train clients with equal numbers of rows as one vectorised program; equal but for rounding. Clients of
         unequal numbers, and those of "sites", are trained in turn all the same.
     test : (X, y) for a score after every round.
@@ -86,9 +90,9 @@ def federated_fit(
         for k, (X, y, weight) in enumerate(rows)
     }
     terms, start = agree(
-        estimator, summaries, None if classes is None else list(classes), rounds=rounds, local_epochs=local_epochs,
-        aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step, momentum=momentum,
-        hold_out=None if privacy is None else 0.0,
+        estimator, summaries, None if classes is None else list(classes), preset=preset, rounds=rounds,
+        local_epochs=local_epochs, aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step,
+        momentum=momentum, hold_out=None if privacy is None else 0.0,
     )  # fmt: skip
     ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
     ending, scaling = ending_of(privacy, participation), scaling_of_estimator(estimator)
@@ -109,10 +113,7 @@ def federated_fit(
             if callback is not None and callback(found) is True:
                 break
     server.settle()
-    fitted, losses = fitted_of(server, history), None
-    if privacy is None:
-        losses = [lost_without_inputs(fitted, party.data.x, party.data.y, ids) for party in parties]
-    finish(estimator, server, history, losses)
+    finish(estimator, server, history, concluded(server, parties) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -10,26 +11,27 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .. import prune
+from .. import auto, prune, rows
+from ..calibration import Calibration
 from ..checks import Data, check_groups
 from ..fitted import Fitted
 from ..network import Network
-from ..outcome import Outcome
+from ..outcome import Outcome, TrainingWarning
+from ..settings import PAPER, Settings
 from ..state import State, start
+from . import calibrate, schedule
 from .aggregate import weighted_sum
+from .exchange import Conclusion
 from .server import Server
 from .summary import Scaling, Summary, merged, scales_after, scaling_of
 from .terms import Terms
 
-STEP, MOMENTUM = 1.3, 0.4
-"""Of a server with several clients. On MNIST with ten, chosen on rows held out: 2.5 % in three rounds, 3.3 % for the
-plain average; a step of 2.5 diverged."""
 FORGET = 0.1
 """Of sites. On MNIST with ten clients whose labels are skewed by Dirichlet(0.1), rows held out, one run: 6.2 % after 10
 and after 20 of 30 rounds; with 0 6.3 and 7.0 %. Alike clients with 1,200 rows each lose a little: 3.4 % with 0, 3.6 %
 with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
-"""By so much the data weight grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
+"""By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
 NOT_ASKED = 1e30
 """Log likelihood lost without an input, where nobody was asked: it counts as needed."""
@@ -63,26 +65,42 @@ def agree(
 
 def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, options: Mapping[str, Any]) -> Terms:
     given = {name: value for name, value in options.items() if value is not None}
+    preset = given.pop("preset", getattr(estimator, "preset", None))
+    if preset not in (None, "paper"):
+        raise ValueError(f'preset={preset!r}: expected "paper" or None')
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    alone = n_clients == 1 or given.get("aggregation") == "sites"
-    chosen = {"step": 1.0, "momentum": 0.0, "forget": FORGET} if alone else {"step": STEP, "momentum": MOMENTUM}
+    chosen = {"step": schedule.STEP, "momentum": schedule.MOMENTUM}
+    if n_clients == 1 or given.get("aggregation") == "sites":
+        chosen = {"step": 1.0, "momentum": 0.0, "forget": FORGET}
     lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
     settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1))
+    if preset == "paper":
+        rounds, epochs = (lengths.get(name, getattr(Terms, name)) for name in ("rounds", "local_epochs"))
+        settings = replace(settings, **PAPER, memory=None, max_epochs=rounds * epochs)
+        return Terms(network, settings, **{"seed": seed, "noise": "server", **given})
     chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0
     terms = Terms(network, settings, **lengths)
-    rounds, epochs = terms.rounds, terms.local_epochs
-    weight = _by_round(estimator.data_weight, n_rows, rounds)
-    settings = replace(
-        terms.settings,
-        max_epochs=rounds * epochs,
-        data_weight=tuple(np.repeat(weight, epochs)),
-        memory=tuple(np.repeat([value / 2 for value in weight], epochs)),
-    )
+    changes = _schedule(estimator, terms, n_rows, n_clients)
+    settings = replace(settings, max_epochs=terms.rounds * terms.local_epochs, **changes)
     return replace(terms, settings=settings, seed=seed, **{**chosen, **given})
 
 
+def _schedule(estimator: Any, terms: Terms, n_rows: float, n_clients: int) -> dict[str, Any]:
+    """Data weight and memory of every epoch; with many rows also what belongs to `schedule.Schedule`."""
+    rounds, epochs, settings = terms.rounds, terms.local_epochs, terms.settings
+    if not isinstance(estimator.data_weight, str) or n_rows < schedule.MANY_ROWS:
+        weight = np.repeat(_by_round(estimator.data_weight, n_rows, rounds), epochs)
+        return {"data_weight": tuple(weight), "memory": tuple(weight / 2)}
+    more: dict[str, Any] = {"learn_base_var": True}
+    if settings.prunes and n_rows / n_clients >= auto.MANY_ROWS:
+        more |= {"prune_start": schedule.PRUNE_START, "prune_end": schedule.PRUNE_END}
+    end = more.get("prune_end", settings.prune_end)
+    anew = schedule.after_pruning(end, rounds) if settings.prunes else None
+    return more | schedule.Schedule().settings(rounds, epochs, anew)
+
+
 def _by_round(data_weight: Any, n_rows: float, rounds: int) -> list[float]:
-    """The data weight of every round; the user's own is a number or one for each round."""
+    """The data weight of every round, with few rows; the user's own is a number or one for each round."""
     if isinstance(data_weight, str):
         first = min(max(1000 / n_rows, 1.0), 3.0)
         return [min(first + DATA_WEIGHT * r, LAST_DATA_WEIGHT) for r in range(rounds)]
@@ -91,36 +109,72 @@ def _by_round(data_weight: Any, n_rows: float, rounds: int) -> list[float]:
 
 
 def scaled(task: str, scaling: Scaling, classes: np.ndarray | None, X: np.ndarray, y: np.ndarray, weight: Any) -> Data:
-    """A client's rows as the engine wants them."""
-    x = ((X - scaling.x_mean) / scaling.x_scale).astype(np.float32)
+    """A client's rows as the engine wants them; ValueError for a number that is too far away for float32."""
     if task == "classification":
         target = np.searchsorted(np.asarray(classes), y).astype(np.int32)
     else:
-        target = ((y.astype(np.float64).reshape(len(y), -1) - scaling.y_mean) / scaling.y_scale).astype(np.float32)
-    return Data(x, target, np.asarray(weight, np.float32))
+        target = rows.scaled("y", y.astype(np.float64).reshape(len(y), -1), scaling.y_mean, scaling.y_scale)
+    return Data(rows.scaled("X", X, scaling.x_mean, scaling.x_scale), target, np.asarray(weight, np.float32))
 
 
-def fitted_of(server: Server, history: Sequence[Mapping[str, Any]]) -> Fitted:
+def fitted_of(server: Server, rounds: Sequence[Mapping[str, Any]]) -> Fitted:
     """The federation's network in the engine's form; its history has a record for each round."""
-    weights = server.terms.settings
+    settings, epochs = server.terms.settings, server.terms.local_epochs
     records = [
-        {**record, "epoch": record["round"], "counted": weights.data_weight_at(server.terms.local_epochs * i)}
-        for i, record in enumerate(history)
+        {**record, "epoch": record["round"], "counted": counted_after(settings, epochs, i)}
+        for i, record in enumerate(rounds)
     ]
-    return Fitted(server.network, server.state, tuple(server.kept), tuple(records), Outcome.OK, server.posterior_round)
+    done = server.rounds_done == server.terms.rounds and settings.pruning == "paper"
+    outcome = Outcome.TARGET_NOT_REACHED if done and not server.is_settled else Outcome.OK
+    kept, history, at = tuple(server.kept), tuple(records), server.posterior_round
+    return Fitted(server.network, server.state, kept, history, outcome, at, prediction=settings.prediction)
+
+
+def counted_after(settings: Settings, local_epochs: int, round: int) -> float:
+    """How often the posterior counts each row after a round, counted from 0: as printed, once in every epoch."""
+    if settings.pasp == "paper":
+        return float(local_epochs * (round + 1))
+    return settings.data_weight_at(local_epochs * round)
 
 
 def finish(
-    estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], losses: Sequence[np.ndarray] | None
+    estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], conclusions: Sequence[Conclusion] | None
 ) -> Any:
-    """The fitted estimator; `losses` are what each client loses without each input, None if they are not to tell."""
-    estimator.fitted_ = fitted_of(server, history)
+    """The fitted estimator; `conclusions` are what clients say of it in the end, None if they are not to tell."""
+    calibration = calibration_of(server, conclusions)
+    estimator.fitted_ = replace(fitted_of(server, history), calibration=calibration)
+    if estimator.fitted_.outcome is not Outcome.OK:
+        TrainingWarning.tell(estimator.fitted_.outcome)
     estimator.network_ = server.terms.network
     estimator.n_rows_ = int(sum(server.rows.values()))
     estimator.settings_ = server.terms.settings
     estimator.lost_log_likelihood_ = (
         np.full(server.terms.network.widths[0], NOT_ASKED)
-        if losses is None
-        else weighted_sum(losses, [1.0] * len(losses))
+        if conclusions is None
+        else _total([conclusion.lost for conclusion in conclusions])
     )
     return estimator
+
+
+def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> Calibration | None:
+    """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed."""
+    if server.terms.network.task == "classification":
+        return None
+    if conclusions is None:
+        warnings.warn(
+            "Clients were not asked about rows held out, so that the widths of predictions are not calibrated: "
+            "intervals may be too narrow. Check how many rows of your own they hold, and widen them accordingly.",
+            TrainingWarning,
+            stacklevel=4,
+        )
+        return None
+    judged = _total([conclusion.judged for conclusion in conclusions])
+    if judged[-1] > 0:
+        return calibrate.calibrated(judged)
+    if server.terms.settings.pasp == "paper":
+        return None
+    return calibrate.uncalibrated(_total([conclusion.known for conclusion in conclusions]))
+
+
+def _total(terms: Sequence[np.ndarray]) -> np.ndarray:
+    return weighted_sum(terms, [1.0] * len(terms))

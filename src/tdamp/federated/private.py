@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..extras import need
+from ..mstep import NOISE_RANGE
 from ..state import State
 from .aggregate import on_host
 from .combine import recentred
@@ -120,7 +121,8 @@ def absorb(server: Server, total: np.ndarray, expected: float) -> None:
         centres.append(layer.centre + next(moves) if l else layer.centre)
     noise: Any = np.asarray(state.noise_var, np.float64)
     noise = noise * np.exp(ROOT2 * next(moves).reshape(noise.shape))
-    server.end_round(server.stepped(average), centres, noise)
+    low, high = (bound * np.asarray(state.noise_scale, np.float64) for bound in NOISE_RANGE)
+    server.end_round(server.stepped(average), centres, np.clip(noise, low, high))
 
 
 def shapes(state: State) -> list[tuple[int, ...]]:
@@ -167,5 +169,7 @@ def _epsilon(rounds: int, participation: float, noise_multiplier: float, delta: 
 def check(terms: Terms) -> None:
     """Raise ValueError for terms under which a client tells more than its move."""
     check_sums(terms)
+    if terms.settings.pasp == "paper":
+        raise ValueError('pasp="paper" has moves as large as the local epochs are many: privacy needs pasp="anchored"')
     if terms.noise != "clients":
         raise ValueError('noise="server" asks for statistics of the rows: a private federation needs noise="clients"')

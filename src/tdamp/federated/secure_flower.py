@@ -4,6 +4,7 @@ Flower has SecAgg+ for its older kind of app only. It adds small whole numbers, 
 word, and sends metrics and row counts in the open. So a client sends nothing but its `secure.encoded` sums, cut into
 digits that pass exactly; its rows are among them. The server's side gets the totals and no upload. With `privacy` the
 sums are clipped moves to which the clients have added their noise: they need not trust the server with it.
+No rows are held out, so that a regression's predictions are not calibrated: their intervals may be too narrow.
 Not guaranteed: SecAgg+ is safe from a server that keeps to the protocol; one that invents clients can unmask others.
 Oracle: twin, the same federation in one process.
 """

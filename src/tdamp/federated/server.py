@@ -15,7 +15,7 @@ from ..fitted import active_units
 from ..network import Network
 from ..state import State, evidence, is_finite, prior_logit, question, remove
 from ..turbo import Layer
-from . import site_layers
+from . import calibrate, printed, site_layers
 from .aggregate import shares_of, weighted_sum
 from .client import network_of
 from .combine import Velocity, average, recentred, settled, stepped
@@ -48,7 +48,7 @@ class Server:
 
     def __init__(self, terms: Terms, state: State, rows: Mapping[int, float], ids: np.ndarray | None = None) -> None:
         self.terms, self.ids, self.rows = terms, ids, dict(rows)
-        self.state: Any = jax.device_get(state)  # a State of NumPy arrays
+        self.state: Any = jax.device_get(printed.begun(terms.settings, state, ids))  # a State of NumPy arrays
         self.kept = [np.arange(n) for n in terms.network.widths[:-1]]
         self.rounds_done = 0
         self.velocity: Velocity | None = None
@@ -143,12 +143,17 @@ class Server:
 
     def _judge(self, judged: Any) -> None:
         """Of the posterior as it is; one that is still to lose units is no candidate."""
-        total, rows = (float(part) for part in judged)
-        self.log_score = total / rows if rows > 0 else None
-        s = self.terms.settings
-        whole = not s.prunes or prune.progress(s, self.epochs_done) == 1
-        if self.log_score is not None and whole and not (self.best and self.best.score >= self.log_score):
+        self.log_score = calibrate.log_score(self.terms.network, judged)
+        if self.log_score is not None and self.is_settled and not (self.best and self.best.score >= self.log_score):
             self.best = Best(self.log_score, self.rounds_done, self.state, self.kept)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all units are gone that are to go."""
+        s = self.terms.settings
+        if s.prunes and s.pruning == "paper":
+            return printed.is_reached(s, self.terms.network, self.state, self._group_of, self.ids)
+        return not s.prunes or prune.progress(s, self.epochs_done) == 1
 
     def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
         shares = {k: rows / self._total for k, rows in self.rows.items()}
@@ -187,22 +192,32 @@ class Server:
         if s.prior == "gaussian" and not s.learn_base_var:
             return
         before = self.epochs_done - self.terms.local_epochs
-        if s.prior != "gaussian" and before < s.warm_up <= self.epochs_done:
+        if s.prior != "gaussian" and s.pruning != "paper" and before < s.warm_up <= self.epochs_done:
             start = 0.0 if s.prior == "burst" else prior_logit(s.init_active_prob)
             self.state = question(self.state, start, self._group_of, from_here=False)
         plan = plan_of(self.network, s)._replace(noise_every="minibatch", batch_size=0)  # leaves the noise alone
-        nothing = mstep.no_stats(self.network, "em", np.float32)
+        nothing = mstep.no_stats(self.network, "em", np.asarray(self.state.noise_var).dtype)
         self.state = jax.device_get(_m_step(plan, self._group_of, self.state, nothing)[0])
 
     def _remove(self) -> None:
-        """The exact rule, as far as its schedule has come; what is removed is not sent again."""
+        """The exact rule, as far as its schedule has come, or the paper's; what is removed is not sent again."""
         s = self.terms.settings
         if not s.prunes:
             return
-        share = prune.progress(s, self.epochs_done)
         active = active_units(self.state)
+        if s.pruning == "paper":
+            probs = [np.asarray(layer.active_prob) for layer in self.state.layers]
+            masks, acted = prune.paper(s, self.terms.network, active, probs, self._group_of, self.ids)
+            self._take(masks)
+            if acted:
+                self.state = printed.restarted(s, self.state, self._group_of)
+            return
+        share = prune.progress(s, self.epochs_done)
         found = evidence(self.state, self._group_of)
-        masks = prune.exact(s, self.terms.network, active, found, self._group_of, share, self.ids)
+        self._take(prune.exact(s, self.terms.network, active, found, self._group_of, share, self.ids))
+
+    def _take(self, masks: list[np.ndarray]) -> None:
+        """Only these units, from now on."""
         if all(mask.all() for mask in masks):
             return
         state, _, index = compact.take(remove(self.state, masks), self.network, masks, bucket=1)

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..outcome import TrainingWarning
 from .client import Client, can_train_together, train_together
 from .endings import Ending, Open, Record
-from .exchange import Broadcast, Upload
+from .exchange import Broadcast, Conclusion, Upload
+from .joint import fitted_of
 from .server import Diverged, Server
-from .validate import refused
+from .validate import refused_conclusion
 
 
 def play(
@@ -25,7 +26,7 @@ def play(
         sent = {number: server.broadcast(number) for number in present}
         some = [client for client in clients if client.number in sent]
         uploads = _train(some, sent, together and server.terms.aggregation != "sites")
-        reasons = {k: reason for k, upload in uploads.items() if (reason := refused(server, upload))}
+        reasons = {k: reason for k, upload in uploads.items() if (reason := ending.refused(server, upload))}
         good = {k: upload for k, upload in uploads.items() if k not in reasons}
         if len(good) < ending.least(1, len(sent)):
             raise Diverged(f"round {server.rounds_done + 1}: every upload was refused. {next(iter(reasons.values()))}")
@@ -38,6 +39,26 @@ def play(
                 stacklevel=2,
             )
         yield found | {"seconds": time.perf_counter() - started}
+
+
+def concluded(server: Server, clients: Sequence[Client]) -> list[Conclusion]:
+    """What the clients say of the final posterior."""
+    fitted, found = fitted_of(server, []), []
+    for client in clients:
+        conclusion = client.conclude(fitted)
+        reason = refused_conclusion(server, conclusion)
+        if reason is None:
+            found.append(conclusion)
+        else:
+            warnings.warn(
+                f"client {client.number}'s conclusion is refused: {reason}. The others' are used. Check that client's "
+                "rows and that it runs this version of tdamp, or leave it out.",
+                TrainingWarning,
+                stacklevel=3,
+            )
+    if not found:
+        raise Diverged(f"every client's conclusion was refused. {reason}")
+    return found
 
 
 def _train(clients: Sequence[Client], sent: Mapping[int, Broadcast], together: bool) -> dict[int, Upload]:

@@ -7,27 +7,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rows import identity_scales, mean_and_std, std_or_one
+from ..rows import identity_scales, input_scale, mean_and_std, nonzero_share, std_or_one
 from ..state import ROUNDING, Scales
 from .aggregate import shares_of, weighted_sum
 
 
 class Summary(NamedTuple):
-    """Of a client's rows, in the units of the table; y of a classification has no numbers."""
+    """Of a client's rows, in the units of the table; y of a classification has no numbers.
+
+    `x_nonzero` is the share of the rows in which a column is not zero.
+    """
 
     n_rows: np.ndarray
     x_mean: np.ndarray
     x_std: np.ndarray
     y_mean: np.ndarray
     y_std: np.ndarray
+    x_nonzero: np.ndarray
 
 
 def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summary:
     """Of rows as they are; y is (rows, outputs), or None for a classification."""
     nothing = np.zeros(0)
-    x_moments = mean_and_std(x, weight)
-    y_moments = (nothing, nothing) if y is None else mean_and_std(y, weight)
-    return Summary(np.asarray(weight.sum(dtype=np.float64)), *x_moments, *y_moments)
+    x_mean, x_std = mean_and_std(x, weight)
+    y_mean, y_std = (nothing, nothing) if y is None else mean_and_std(y, weight)
+    return Summary(np.asarray(weight.sum(dtype=np.float64)), x_mean, x_std, y_mean, y_std, nonzero_share(x, weight))
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
@@ -44,6 +48,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
         middle = weighted_sum(means, shares)
         spread = [np.square(s) + np.square(m - middle) for m, s in zip(means, stds, strict=True)]
         parts += [middle, np.sqrt(weighted_sum(spread, shares))]
+    parts.append(weighted_sum([summary.x_nonzero for summary in summaries], shares))
     return Summary(total, *parts)
 
 
@@ -57,15 +62,11 @@ class Scaling(NamedTuple):
 
 
 def scaling_of(summary: Summary, standardize: bool) -> Scaling:
-    """Standard scales, or none; a constant column gets scale one."""
+    """The scales of a centralised fit (`rows.input_scales`, `rows.scales_of`), or none."""
     if not standardize:
         return Scaling(*identity_scales(len(summary.x_mean)), *identity_scales(len(summary.y_mean)))
-    return Scaling(
-        summary.x_mean,
-        std_or_one(summary.x_mean, summary.x_std),
-        summary.y_mean,
-        std_or_one(summary.y_mean, summary.y_std),
-    )
+    x_scale = input_scale(summary.x_mean, summary.x_std, summary.x_nonzero)
+    return Scaling(summary.x_mean, x_scale, summary.y_mean, std_or_one(summary.y_mean, summary.y_std))
 
 
 def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:

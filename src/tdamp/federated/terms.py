@@ -28,7 +28,8 @@ class Terms:
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     forget: with "sites", the part that a round takes from what tells a client's site from the others'. With 0 linear
         models end at their exact posterior; networks of clients with few classes come to rest with a little of it.
-    hold_out: the part of its rows that a client does not train on; by their log score the best round is chosen.
+    hold_out: the part of its rows that a client does not train on; by their log score the best round is chosen, and how
+        wide a regression predicts (`federated.calibrate`). With 0 predictions are not calibrated.
     robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
         columns: half the bytes (`federated.packing`).
@@ -65,12 +66,39 @@ class Terms:
             )
         if not 0 <= self.hold_out < 1:
             raise ValueError(f"hold_out={self.hold_out!r}: expected a fraction in [0, 1)")
-        if self.settings.pruning == "paper" and self.settings.prunes:
-            raise ValueError('pruning="paper" is not for federations: use pruning="exact"')
         if self.noise == "server" and self.settings.noise_update == "numerical":
             raise ValueError('noise="server" needs noise_update="em" or "fixed": clients send no more than that takes')
-        if self.settings.pasp != "anchored":
-            raise ValueError('pasp="paper" counts the data anew in every epoch: a federation needs pasp="anchored"')
+        if self.settings.pasp == "paper":
+            self._check_printed()
+
+    def _check_printed(self) -> None:
+        """With the posterior as the next prior, nothing remains of the base prior, which some of the rest builds on."""
+        for wrong, what in (
+            (self.aggregation == "sites", 'aggregation="sites" divides the base prior out: use "wga" or "waa"'),
+            (self.precision == "factored", 'precision="factored" sends what is above the base prior: use "full"'),
+            (self.settings.learn_base_var, "learn_base_var learns the base prior from it: leave it out"),
+        ):
+            if wrong:
+                raise ValueError(f'pasp="paper" leaves no base prior in the posterior, and {what}, or pasp="anchored"')
+
+    @classmethod
+    def paper(
+        cls,
+        network: Network,
+        *,
+        keep: float | None = None,
+        rounds: int = 10,
+        local_epochs: int = 10,
+        seed: int = 0,
+        **settings: Any,
+    ) -> Terms:
+        """Algorithm 2 as printed; `settings` are numbers that the paper leaves open, such as batch_size.
+
+        The clients' posteriors are averaged geometrically and the average is taken as it is; PasP has power 1, so that
+        a client counts its rows in every local epoch; noise and sparsity are the server's, after each round.
+        """
+        chosen = Settings.paper(keep, **{"max_epochs": rounds * local_epochs, **settings})
+        return cls(network, chosen, rounds, local_epochs, seed, aggregation="wga", noise="server")
 
     @property
     def local(self) -> Settings:

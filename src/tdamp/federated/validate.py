@@ -13,7 +13,8 @@ import numpy as np
 from .. import mstep
 from ..factors import group_spike_slab
 from ..turbo import Layer
-from .exchange import Arrays, Belief, Upload, named
+from . import calibrate
+from .exchange import Arrays, Belief, Conclusion, Upload, named
 from .packing import packed_upload
 from .server import Server
 
@@ -25,13 +26,15 @@ MOST_INFORMATION = 1e6
 variance. Outlying rows and large weights behind it tell more; a client's few rows speak for the whole federation."""
 FURTHEST = 1e4
 """Means are within this many standard deviations of the base prior, where hidden units' inputs are about one."""
+MOST_NATS = 1e4
+"""Of a row's log score: a row 1e15 standard deviations away costs 2,400 under the lightest tails of the grid."""
 ROUNDING = 1e-3
 """Sums of the same numbers may differ by this much: float32, in another order."""
 
 
 def refused(server: Server, upload: Upload) -> str | None:
     """None for an upload that may be aggregated, or a sentence that says what is wrong with it."""
-    problem = _form(named(upload), named(_expected(server))) or _numbers(server, upload)
+    problem = malformed(server, upload) or _numbers(server, upload)
     if problem:
         return problem
     upload, least = server.opened(upload), 1 / (1 + _information(server, upload))
@@ -49,12 +52,21 @@ def refused(server: Server, upload: Upload) -> str | None:
     return None
 
 
+def malformed(server: Server, upload: Upload) -> str | None:
+    """None for an upload with the right arrays, all of them finite and variances positive, whatever their size.
+
+    It is the whole door of a private federation: noise may have moved the broadcast, which an honest training begins
+    from, beyond the bounds of `refused`, and what a client can do is bounded by the clip.
+    """
+    return _form(named(upload), named(_expected(server)))
+
+
 def _expected(server: Server) -> Upload:
     """An upload with the shapes and types of a good one."""
     noise_var: Any = np.asarray(server.state.noise_var)
     posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
-    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), np.zeros(2))
+    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), _not_judged(server))
     base_vars = [layer.base_var for layer in server.state.layers]
     return packed_upload(found, base_vars) if server.terms.precision == "factored" else found
 
@@ -85,8 +97,8 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
     most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # weights are told of no single row
-    if not 0 <= upload.judged[1] <= most or (server.terms.hold_out == 0 and upload.judged.any()):
-        return f"judged is {_short(upload.judged)}: expected a log score and the number of rows held out for it."
+    if problem := _judged(server, upload.judged, most):
+        return problem
     if abs(weight - n_rows) > ROUNDING * n_rows:
         return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
     low, high = (bound * np.asarray(server.state.noise_scale, np.float64) for bound in mstep.NOISE_RANGE)
@@ -102,10 +114,42 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     return f"noise_stats.sums are {_short(sums)}, which no residuals or margins have." if wrong else None
 
 
+def refused_conclusion(server: Server, conclusion: Conclusion) -> str | None:
+    """None for a conclusion that may be used, or a sentence that says what is wrong with it."""
+    network = server.terms.network
+    known = np.zeros(network.n_targets if network.task == "regression" else 0)
+    like = Conclusion(np.zeros(network.widths[0]), np.zeros(()), _not_judged(server), known)
+    problem = _form(named(conclusion), named(like))
+    if problem:
+        return problem
+    n_rows = float(conclusion.n_rows)
+    if not 0 < n_rows < np.inf:
+        return f"n_rows is {n_rows:g}: expected a positive number."
+    if not ((conclusion.known >= 0) & (conclusion.known <= n_rows * (1 + ROUNDING))).all():
+        return f"known is {_short(conclusion.known)}: expected at most n_rows, {n_rows:g}."
+    return _judged(server, conclusion.judged, n_rows / (1 - server.terms.hold_out) + sum(server.rows.values()))
+
+
+def _not_judged(server: Server) -> np.ndarray:
+    return np.zeros(calibrate.size_of(server.terms.network, server.terms.hold_out))
+
+
+def _judged(server: Server, judged: np.ndarray, most: float) -> str | None:
+    """Scores of rows held out: of as many as there can be, and each of a size that log densities have."""
+    rows = judged[-1]
+    if not 0 <= rows <= most or (server.terms.hold_out == 0 and judged.any()):
+        return f"judged is {_short(judged)}: expected log scores and, at the end, the number of rows held out for them."
+    if np.abs(judged[:-1]).max() > MOST_NATS * rows:
+        return f"judged reaches {np.abs(judged[:-1]).max():.2g}: expected log scores of {rows:g} rows."
+    return None
+
+
 def _information(server: Server, upload: Upload) -> float:
     """The most that all rows together may add to a weight's precision, in precisions of the base prior."""
     state, settings = server.state, server.terms.settings
-    counted = max(settings.data_weight_at(epoch) for epoch in range(server.epochs_done + server.terms.local_epochs))
+    epochs = server.epochs_done + server.terms.local_epochs
+    weights = (settings.data_weight_at(epoch) for epoch in range(epochs))
+    counted = float(epochs) if settings.pasp == "paper" else max(weights)
     noise = np.minimum(state.noise_var, upload.noise_var) / np.asarray(state.noise_scale, np.float64)
     rows = sum(server.rows.values()) + float(upload.n_rows)
     return MOST_INFORMATION * counted * rows / float(noise.min())

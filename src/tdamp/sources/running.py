@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rows import mean_and_std, std_or_one
+from ..rows import input_scale, mean_and_std, nonzero_share, std_or_one
 
 
 class Running:
-    """Weighted mean and standard deviation of each column of all blocks so far, in float64.
+    """Weighted mean, standard deviation and share of nonzero rows of each column of all blocks so far, in float64.
 
     Two parts of the rows with shares a and b, means m and n, have the mean m + b (n - m), and the squares of their
     standard deviations come together as a s^2 + b t^2 + a b (m - n)^2 (Chan, Golub and LeVeque): nothing is taken off,
-    so nothing cancels. Oracle: `rows.mean_and_std` of all rows at once.
+    so nothing cancels. Oracle: `rows.mean_and_std` and `rows.nonzero_share` of all rows at once.
     """
 
     def __init__(self) -> None:
         self.weight = 0.0
-        self.mean, self.std = np.zeros(()), np.zeros(())  # one for each column, from the first block on
+        self.mean, self.std, self.nonzero = np.zeros((3, 1))  # one for each column, from the first block on
 
     def add(self, values: np.ndarray, weight: np.ndarray) -> None:
         """Some more rows; the sum of their weights is above zero."""
@@ -27,8 +27,13 @@ class Running:
         apart = np.sqrt(a * b) * (mean - self.mean)
         self.std = np.hypot(np.hypot(np.sqrt(a) * self.std, np.sqrt(b) * std), apart)  # squares could overflow
         self.mean = self.mean + b * (mean - self.mean)
+        self.nonzero = a * self.nonzero + b * nonzero_share(values, weight)
         self.weight = total
 
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation; a constant column gets scale one."""
         return self.mean, std_or_one(self.mean, self.std)
+
+    def input_scales(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same for inputs, whose columns may be mostly zero."""
+        return self.mean, input_scale(self.mean, self.std, self.nonzero)

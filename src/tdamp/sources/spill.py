@@ -15,6 +15,7 @@ import numpy as np
 from ..checks import Data
 from ..needed import MOST_ROWS
 from ..network import Task
+from ..split import Sample, salt_of
 from ..state import no_less_than_rounding
 from ..stored import Rows, Stored
 from .block import Reader, Shape
@@ -24,6 +25,9 @@ from .source import Source
 
 Tick = Callable[[int], None]
 Scale = Callable[[np.ndarray], np.ndarray]
+
+MOST_HELD = 10_000
+"""Rows that judge epochs, at most: they are in memory, and more would tell hardly more."""
 
 
 class Known(NamedTuple):
@@ -35,6 +39,8 @@ class Known(NamedTuple):
     y: Running
     labels: np.ndarray  # of a classification, as they appeared
     files: list[Path]  # rows x, y (labels by their place in `labels`), weight
+    sample: Sample  # of their kinds: some may be held out
+    largest_weight: float
 
 
 class Streamed(NamedTuple):
@@ -76,6 +82,7 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
     reader = Reader(source, task)
     labels: dict[object, int] = {}
     x, y = Running(), Running()
+    sample, largest = Sample(MOST_HELD + 1, salt_of(rng)), [0.0]
 
     def records() -> Iterator[np.ndarray]:
         for block in reader.blocks():
@@ -85,6 +92,8 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
                 target = _places(target, labels)[:, None] if task == "classification" else target
                 x.add(values, weight)
                 y.add(target, weight)
+                sample.add(values, target, weight)
+                largest.append(float(weight.max()))
                 yield np.column_stack([values, target, weight])
             if tick is not None:
                 tick(reader.n_rows)
@@ -98,14 +107,15 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
     if x.weight == 0:
         raise ValueError("the source has no row whose weight is above zero")
     numbers = sum(path.stat().st_size for path in files) // 8
-    return Known(reader.shape, numbers // _width(reader.shape), x, y, _of_one_kind(labels), files)
+    return Known(reader.shape, numbers // _width(reader.shape), x, y, _of_one_kind(labels), files, sample, max(largest))
 
 
 def store(
     known: Known, to_x: Scale, to_y: Scale, folder: Path, held: int, rng: np.random.Generator, tick: Tick | None = None
 ) -> Streamed:
-    """The rows scaled by `to_x` and `to_y` and in random order; the first `held` ones are not to be trained on."""
-    n_inputs, n_rows = known.shape.n_inputs, 0
+    """The rows scaled by `to_x` and `to_y` and in random order; about `held` of them are not to be trained on."""
+    n_inputs, n_read = known.shape.n_inputs, 0
+    kinds_held, held_rows = known.sample.drawn(held / known.n_rows), list[list[np.ndarray]]()
     paths = [folder / name for name in ("x", "y", "weight")]
     kinds: list[tuple[np.dtype, tuple[int, ...]]] = []
     x_scales, y_scales = Running(), Running()
@@ -114,22 +124,26 @@ def store(
         for rows in shuffled(known.files, _width(known.shape), rng):
             parts = to_x(rows[:, :n_inputs]), to_y(rows[:, n_inputs:-1]), rows[:, -1].astype(np.float32)
             kinds = [(part.dtype, part.shape[1:]) for part in parts]
-            for file, part in zip(files, parts, strict=True):
+            away = kinds_held.has(rows[:, :n_inputs], rows[:, n_inputs:-1])
+            held_rows.append([part[away] for part in parts])
+            x, y, weight = here = [part[~away] for part in parts]
+            for file, part in zip(files, here, strict=True):
                 file.write(np.ascontiguousarray(part).data)
-            x, y, weight = (part[max(held - n_rows, 0) :] for part in parts)
             if len(x):
                 x_scales.add(x, weight.astype(np.float64))
                 y_scales.add(y.reshape(len(y), -1), weight.astype(np.float64))
-            n_rows += len(rows)
+            n_read += len(rows)
             if tick is not None:
-                tick(n_rows)
+                tick(n_read)
+    held_out = Data(*(np.concatenate(parts) for parts in zip(*held_rows, strict=True)))
+    n_rows = n_read - held_out.n_rows
     whole = [Rows(path, kind, (n_rows, *shape)) for path, (kind, shape) in zip(paths, kinds, strict=True)]
     y_var = np.square(y_scales.std) if whole[1].dtype.kind == "f" else np.ones(())
     scales = no_less_than_rounding(x_scales.mean, float(np.square(x_scales.std).sum()), y_scales.mean, y_var)
-    x_rows, y_rows, weights = (rows.after(held) for rows in whole)
+    x_rows, y_rows, weights = whole
     stored = Stored(x_rows, y_rows, weights, scales)
     some = Data(*(rows[:MOST_ROWS] for rows in stored))
-    return Streamed(stored, some, Data(*(rows[:held] for rows in whole)) if held else None)
+    return Streamed(stored, some, held_out if held_out.n_rows else None)
 
 
 def _width(shape: Shape) -> int:

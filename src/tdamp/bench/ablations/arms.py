@@ -1,4 +1,7 @@
-"""The arms by part of the figure: what each changes, and what the tables and legends call it."""
+"""The arms by part of the figure: what each changes, and what the tables and legends call it.
+
+They change one thing of tdamp's preset; those of the method as printed, and `tdamp_rho`, one thing of `Settings.paper`.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,16 @@ TURBO = tuple(
         ("turbo", "turbo: exact spike-slab"),
         ("ep", "EP: Gaussians after each minibatch"),
         ("ep_epoch", "EP: Gaussians once an epoch"),
+        ("turbo_printed", "as printed: exact spike-slab"),
+        ("ep_printed", "as printed, EP after each minibatch"),
+        ("ep_epoch_printed", "as printed, EP once an epoch"),
     )
 )
 RHO = (
     Curve("tdamp_rho", keeps=SHARES, config={"arm": "fixed"}, name="rho_fixed", label="rho fixed at the target"),
     Curve("tdamp_rho", keeps=SHARES, config={"arm": "em"}, name="rho_em", label="plain EM on rho"),
-    _variant("rho_paper", "the paper's rule", {"prior": "group", "pruning": "paper", "pasp": "paper"}, SHARES),
-    _variant("exact_printed", "exact rule, PasP as printed", {"pasp": "paper"}, SHARES),
+    Curve("tdamp_printed", keeps=SHARES, config={}, name="rho_paper", label="the method as printed"),
+    _variant("exact_power_one", "exact rule, PasP with power 1", {"pasp": "paper"}, SHARES),
     _variant("exact", "exact rule, anchored PasP", {}, SHARES),
 )
 NOISE = (
@@ -37,7 +43,8 @@ NOISE = (
 )
 PASP = (
     _variant("anchored", "anchored PasP"),
-    _variant("printed", "PasP as printed", {"pasp": "paper"}),
+    _variant("power_one", "PasP with power 1", {"pasp": "paper"}),
+    Curve("tdamp_printed", config={}, name="as_printed", label="the method as printed"),
     Curve(
         "tdamp_no_pasp", config={"arm": "whole"}, name="whole", label="no PasP: all rows as one batch", data=("boston",)
     ),
@@ -53,7 +60,7 @@ HEADS = {
 }
 
 QUICK = {
-    "boston": ("anchored", "whole"),
+    "boston": ("anchored", "whole", "as_printed", "turbo_printed", "ep_printed"),
     "mnist": ("turbo", "ep", "rho_fixed", "exact", "learned", "noise_0.1", "noise_1"),
 }
 """A quick run's arms: nearly all of its time is compilation, so every kind runs on one of the data sets."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
+from ..figures.paired import Gap, between, last_epoch
 from ..figures.publish import Finding
 from ..figures.tasks import Task
 from ..figures.tidy import pick
 from ..jobs import n_keep
 from ..record import Verdict
 from .arms import FIXED_NOISE, RHO, SHARES
-from .contest import CLEAR, Gap, between, last_epoch, verdict_word
+from .contest import verdict_word
 
 NEAR = 0.05
 """A rule controls the number of units if it ends within this share of the target."""
@@ -36,19 +36,23 @@ def findings(runs: pd.DataFrame, tasks: Tasks) -> list[Finding]:
 def turbo(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
     """The exact posterior is slightly better than its projection."""
     found = []
-    for theirs, label in (("ep", "after each minibatch"), ("ep_epoch", "once an epoch")):
-        for keep in (1.0, 0.5):
-            claim = f"turbo is better than EP {label}, keep {keep:g}"
-            found += _better(final, tasks, keep, "turbo", theirs, claim, "turbo")
+    for end, name, variant in (("", "", "tdamp"), ("_printed", ", as printed", "tdamp_paper")):
+        for theirs, label in (("ep", "after each minibatch"), ("ep_epoch", "once an epoch")):
+            for keep in (1.0, 0.5):
+                claim = f"turbo is better than EP {label}, keep {keep:g}{name}"
+                found += _better(final, tasks, keep, f"turbo{end}", f"{theirs}{end}", claim, "turbo", variant)
     return found
 
 
 def pasp(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
-    """The posterior as prior is needed; anchored it is better than as printed."""
-    found = _better(final, tasks, 1.0, "anchored", "printed", "anchored PasP is better than PasP as printed", "")
-    for ours, name, variant in (("anchored", "anchored PasP", "tdamp"), ("printed", "PasP as printed", "tdamp_paper")):
+    """The posterior as prior is needed; anchored it is better than with power 1."""
+    found = _better(final, tasks, 1.0, "anchored", "power_one", "anchored PasP is better than PasP with power 1", "")
+    for ours, name, variant in (
+        ("anchored", "anchored PasP", "tdamp"),
+        ("as_printed", "the method as printed", "tdamp_paper"),
+    ):
         for theirs, label in (("whole", "one batch of all rows"), ("averaged", "averaged minibatches")):
-            claim = f"{name} is better than {label} without it"
+            claim = f"{name} is better than {label} without PasP"
             found += _better(final, tasks, 1.0, ours, theirs, claim, "pasp", variant)
     return found
 
@@ -76,8 +80,8 @@ def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
 
 
 def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
-    """The learned noise is as good as the best fixed one, which a person would have to find."""
-    found, held = [], []
+    """The learned noise is better than the best fixed one, which a person would have to find; a tie is none."""
+    found, held = list[Finding](), list[Verdict]()
     for data, task in tasks.items():
         gaps = {
             value: gap for value in FIXED_NOISE if (gap := between(final, data, 1.0, "learned", f"noise_{value:g}"))
@@ -86,11 +90,9 @@ def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
             continue
         best = min(gaps, key=lambda value: gaps[value].theirs)
         gap = gaps[best]
-        verdict = Verdict(
-            f"{task.title}: learned noise - best of {len(gaps)} fixed ones, in standard errors", gap.in_se, "<=", CLEAR
-        )
-        beaten = [f"{value:g}" for value, other in gaps.items() if other.in_se < -CLEAR]
-        held.append(verdict.met)
+        verdict = gap.verdict(f"{task.title}: learned noise is better than the best of {len(gaps)} fixed ones")
+        beaten = [f"{value:g}" for value, other in gaps.items() if other.outcome == "win"]
+        held.append(verdict)
         found.append(
             Finding(
                 verdict,
@@ -99,7 +101,7 @@ def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
                 "noise-learned",
             )
         )
-    return _concluded(found, held, "learned noise is no worse than the best fixed one")
+    return _concluded(found, held, "learned noise is better than the best fixed one")
 
 
 def _better(
@@ -112,26 +114,25 @@ def _better(
     about: str,
     variant: str = "tdamp",
 ) -> list[Finding]:
-    found, held = [], []
+    found, held = list[Finding](), list[Verdict]()
     for data, task in tasks.items():
         gap = between(final, data, keep, ours, theirs)
         if gap is not None:
-            verdict = Verdict(f"{task.title}: {claim}, difference in standard errors", gap.in_se, "<", -CLEAR)
-            held.append(verdict.met)
+            verdict = gap.verdict(f"{task.title}: {claim}")
+            held.append(verdict)
             found.append(Finding(verdict, f"{task.title}: {_against(task, gap)}.", about, variant))
     return _concluded(found, held, claim)
 
 
 def _against(task: Task, gap: Gap) -> str:
-    scale, unit = (100.0, " points") if task.percent else (1.0, "")
-    error = f" ± {scale * gap.se:.2g}" if np.isfinite(gap.se) else ""
+    difference = gap.text(100.0, " points") if task.percent else gap.text()
     return (
         f"{task.loss} {_shown(task, gap.ours)} against {_shown(task, gap.theirs)}, "
-        f"difference {scale * gap.difference:+.2g}{error}{unit}: {gap.word} it"
+        f"difference {difference}: {gap.word} it"
     )
 
 
-def _concluded(found: list[Finding], held: list[bool], claim: str) -> list[Finding]:
+def _concluded(found: list[Finding], held: list[Verdict], claim: str) -> list[Finding]:
     """The same findings; before each sentence the claim, and whether it holds over the data sets."""
     claim, word = claim[0].upper() + claim[1:], verdict_word(held)
     return [replace(one, sentence=f"{claim}: {word}. {one.sentence}") for one in found]

@@ -91,6 +91,8 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
     plan = plan_of(network, s)
     state = init(network, s, np.random.default_rng(job.seed), data.x, data.y, data.weight)
     feed = Feed(data, np.arange(widths[0]), np.asarray(state.layers[0].centre), None)
+    if s.prior != "gaussian" and s.pruning == "paper":
+        state = question(state, prior_logit(s.init_active_prob), None, from_here=True)
     state = arm.start(state)
     loss, noise, units, note = [math.inf] * s.max_epochs, [math.inf] * s.max_epochs, arm.n_units(state), ""
     for epoch in range(s.max_epochs):
@@ -114,6 +116,7 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
         if not is_finite(state):
             note = str(Outcome.DIVERGED)
             break
+        state = _restart(s, network, state)
         loss[epoch] = loss_of(np.asarray(_point(network, state.layers, problem.x_test)), problem)
         noise[epoch], units = float(state.noise_var.mean()), arm.n_units(state)
     return Run(loss, units, {"noise_var": noise}, note)
@@ -121,10 +124,22 @@ def train(job: Job, widths: tuple[int, ...], settings: Settings, arm: Arm) -> Ru
 
 def _prune(settings: Settings, network: Network, state: State, epochs_done: float) -> State:
     """The exact rule, as far as its schedule has come."""
-    share = prune.progress(settings, epochs_done) if settings.prunes else 0.0
+    share = prune.progress(settings, epochs_done) if settings.prunes and settings.pruning == "exact" else 0.0
     if share == 0:
         return state
     active = active_units(state)
     masks = prune.exact(settings, network, active, evidence(state, None), None, share)
     changed = any((old != new).any() for old, new in zip(active, masks, strict=True))
     return remove(state, masks) if changed else state
+
+
+def _restart(settings: Settings, network: Network, state: State) -> State:
+    """The paper's rule after an epoch."""
+    if not settings.prunes or settings.pruning != "paper":
+        return state
+    probs = [np.asarray(layer.active_prob) for layer in state.layers]
+    masks, acted = prune.paper(settings, network, active_units(state), probs)
+    if not acted:
+        return state
+    odds = prior_logit(settings.init_active_prob)
+    return question(remove(state, masks), odds, None, from_here=True, biases=False)

@@ -10,7 +10,7 @@ from .. import ours
 from ..jobs import Job, Run, loss_of
 from ..progress import Tick
 from . import margin_fit
-from .methods import Variant
+from .methods import Printed, Variant
 
 SHOWN = 241
 """Points of each density that are kept."""
@@ -50,3 +50,11 @@ class Margins(Variant):
         model = ours.train(problem, widths, self.settings(job, batch, epochs), job.seed, on_epoch)
         missing = epochs - len(losses)
         return Run(losses + [float("inf")] * missing, model.n_units, {} if missing else extra)
+
+
+class PrintedMargins(Margins, Printed):
+    """The method as printed, with all units."""
+
+    name, label = "tdamp_printed_margins", Printed.label
+
+    settings = Printed.settings

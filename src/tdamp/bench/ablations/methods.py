@@ -1,4 +1,7 @@
-"""The arms as methods of the evaluation. None is tuned: the presets, and what a configuration changes of them."""
+"""The arms as methods of the evaluation. None is tuned: the presets, and what a configuration changes of them.
+
+They start from tdamp's own preset, or where their name says so from the method as printed (`Settings.paper`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...settings import Settings
-from ..evaluation_presets import PRESETS
+from ..evaluation_presets import PRESETS, paper_settings
 from ..jobs import Config, Job, Run
 from ..ours_methods import Tdamp
 from ..progress import Tick
@@ -45,6 +48,16 @@ class Variant(Tdamp):
         return replace(preset(job, batch, epochs), **fields)
 
 
+class Printed(Variant):
+    """The method as printed; the configuration holds the fields of `Settings` that differ from it."""
+
+    name, label = "tdamp_printed", "EM-TDAMP as printed"
+
+    def settings(self, job: Job, batch: int, epochs: int) -> Settings:
+        """Nothing of tdamp's preset."""
+        return paper_settings(job.config, job.keep, batch, epochs)
+
+
 class Looped(Variant):
     """An arm with a line of its own in the loop; the configuration's `arm` is its name."""
 
@@ -69,31 +82,37 @@ class Looped(Variant):
         return runs
 
 
+PRINTED = "_printed"
+"""Ends the names of arms of the method as printed."""
+
+
 class Turbo(Looped):
-    """The group prior with exact messages, or with projections to Gaussians."""
+    """The group prior with exact messages, or with projections to Gaussians; in tdamp, or in the method as printed."""
 
     name, label = "tdamp_turbo", "turbo"
-    arms = ("turbo", "ep", "ep_epoch")
+    arms = ("turbo", "ep", "ep_epoch", "turbo_printed", "ep_printed", "ep_epoch_printed")
 
     def settings(self, job: Job, batch: int, epochs: int) -> Settings:
-        """Units come in question after the usual warm-up."""
+        """Units come in question after the usual warm-up; as printed at the start, at rho_0 also where all may stay."""
+        if str(job.config["arm"]).endswith(PRINTED):
+            return paper_settings({"init_active_prob": Settings.init_active_prob}, job.keep, batch, epochs)
         return replace(preset(job, batch, epochs), prior="group")
 
     def arm(self, job: Job) -> Arm:
         """Turbo is the loop as it is."""
         kinds = {"turbo": Arm, "ep": ProjectEachMinibatch, "ep_epoch": ProjectEachEpoch}
-        return kinds[str(job.config["arm"])]()
+        return kinds[str(job.config["arm"]).removesuffix(PRINTED)]()
 
 
 class Rho(Looped):
-    """rho fixed at the share to keep, or plain EM from there; PasP as printed, and nothing is removed."""
+    """The method as printed with another rule for rho: fixed at the share to keep, or plain EM from there."""
 
     name, label = "tdamp_rho", "rule for rho"
     arms = ("fixed", "em")
 
     def settings(self, job: Job, batch: int, epochs: int) -> Settings:
-        """pruning="paper" without a goal: no warm-up, no removal."""
-        return replace(preset(job, batch, epochs), prior="group", pruning="paper", pasp="paper", keep=None)
+        """Without a goal, so that nothing is removed."""
+        return replace(paper_settings({}, job.keep, batch, epochs), keep=None)
 
     def arm(self, job: Job) -> Arm:
         """The rule, with the share as its first rho."""

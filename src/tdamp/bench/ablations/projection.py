@@ -8,8 +8,9 @@ what remains: they are its prior log-odds plus the evidence of the projected Gau
 
 Gaussians do not tell how much of the spike they hold already, so the spike counts again at each projection. After
 every minibatch it is the plainest reading of EP with the posterior as prior; once an epoch it counts about once within
-the posterior's memory. Both start from the same warm-up with all units on, as turbo does here: put in question at a
-random start with P = 1/2, means that are halved by each minibatch would vanish before anything is learned.
+the posterior's memory. In tdamp both start from the same warm-up with all units on, as turbo does there: put in
+question at a random start with P = 1/2, means that are halved by each minibatch vanish before anything is learned. The
+method as printed has no warm-up, and its arms none either.
 Oracle: identity where groups are certain, moments of the mixture elsewhere.
 """
 

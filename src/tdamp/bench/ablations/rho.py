@@ -38,5 +38,5 @@ class FixedRho(PlainEM):
     """rho is the target at the beginning of every epoch: what earlier epochs showed is taken off the log-odds."""
 
     def begin(self, state: State) -> State:
-        """Back to the target; the slabs stay."""
-        return question(state, self.prior_logit, None, from_here=True)
+        """Back to the target; the slabs stay, and the biases, which the rule is not about."""
+        return question(state, self.prior_logit, None, from_here=True, biases=False)

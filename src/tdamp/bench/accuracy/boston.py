@@ -1,4 +1,4 @@
-"""Boston, 13-64-64-1, random splits: NMSE by epoch beside the whole grid of Adams."""
+"""Boston, 13-64-64-1, random splits: NMSE by epoch beside the whole grids of plain Adams and of AdamW."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from .. import presets
+from ..baselines.recipe import Recipe
+from ..baselines.strong_grids import STRONG
+from ..figures.paired import gap
 from ..problems import Problem
 from ..progress import Tick, silent
 from ..record import Verdict
-from ..scoring import at
-from .contest import means, train_adam, train_ours
+from .contest import STRONG_ADAM, Rival, means, train_adam, train_ours
 from .plan import Plan
 
 HIDDEN = (64, 64)
@@ -26,7 +28,9 @@ def run(problems: Sequence[Problem], plan: Plan, libraries: Sequence[str], tick:
         train_ours(problem, widths, presets.BOSTON, plan.boston_epochs, seed, _every(plan.boston_epochs, tick))[0]
         for seed, problem in enumerate(problems)
     ]
-    adams = {library: adam_grid(library, problems, widths, plan, tick) for library in libraries}
+    adams = {
+        name: adam_grid(rival, problems, widths, plan, tick) for name, rival in grids(libraries, plan.rates).items()
+    }
     return {
         "config": {
             "widths": widths,
@@ -42,17 +46,24 @@ def run(problems: Sequence[Problem], plan: Plan, libraries: Sequence[str], tick:
     }
 
 
+def grids(libraries: Sequence[str], rates: Sequence[float]) -> dict[str, Rival]:
+    """Each library's plain Adam, by its name, and AdamW where there is one."""
+    found = {library: Rival(library, tuple(map(Recipe, rates))) for library in libraries}
+    return found | ({STRONG_ADAM: Rival("optax", STRONG["boston"])} if "optax" in libraries else {})
+
+
 def adam_grid(
-    library: str, problems: Sequence[Problem], widths: tuple[int, ...], plan: Plan, tick: Tick = silent
+    rival: Rival, problems: Sequence[Problem], widths: tuple[int, ...], plan: Plan, tick: Tick = silent
 ) -> dict[str, Any]:
-    """Validation and test NMSE of every rate, split and epoch; the rate chosen on validation; the test envelope."""
+    """Validation and test NMSE of every recipe, split and epoch; the one chosen on validation; the test envelope."""
     held_out = [problem.validation(round(plan.boston_validation * len(problem.x)), seed=0) for problem in problems]
-    validation = _curves(library, held_out, widths, plan, tick)
-    test = _curves(library, problems, widths, plan, tick)
+    validation = _curves(rival, held_out, widths, plan, tick)
+    test = _curves(rival, problems, widths, plan, tick)
     chosen = int(np.argmin(validation.mean(0)[:, -1]))
-    names = [f"{rate:g}" for rate in plan.rates]
+    names = [str(recipe) for recipe in rival.recipes]
     return {
-        "chosen": plan.rates[chosen],
+        "chosen": rival.recipes[chosen].rate,
+        "recipe": rival.recipes[chosen].config,
         "by": f"mean over splits of validation NMSE after epoch {plan.boston_epochs}, "
         f"{plan.boston_validation:.0%} of the training rows",
         "validation_mean": dict(zip(names, validation.mean(0), strict=True)),
@@ -63,23 +74,24 @@ def adam_grid(
     }
 
 
-def _curves(library: str, problems: Sequence[Problem], widths: tuple[int, ...], plan: Plan, tick: Tick) -> np.ndarray:
-    """NMSE, (splits, rates, epochs)."""
+def _curves(rival: Rival, problems: Sequence[Problem], widths: tuple[int, ...], plan: Plan, tick: Tick) -> np.ndarray:
+    """NMSE, (splits, recipes, epochs)."""
+    library, recipes = rival
     if library == "optax":
         from ..baselines.adam_grid import nmse_curves
 
-        grid = nmse_curves(problems, widths, plan.rates, plan.boston_batch, plan.boston_epochs)
+        grid = nmse_curves(problems, widths, recipes, plan.boston_batch, plan.boston_epochs)
         for seed in range(len(problems)):
-            tick(f"Adam (optax), all rates, split {seed}")
+            tick(f"Adam (optax), all recipes, split {seed}")
         return grid
     found = []
     for seed, problem in enumerate(problems):
         runs = [
-            train_adam(library, problem, widths, rate, plan.boston_batch, plan.boston_epochs, seed)
-            for rate in plan.rates
+            train_adam(library, problem, widths, recipe, plan.boston_batch, plan.boston_epochs, seed)
+            for recipe in recipes
         ]
         found.append([run["nmse"] for run in runs])
-        tick(f"Adam ({library}), all rates, split {seed}")
+        tick(f"Adam ({library}), all recipes, split {seed}")
     return np.array(found)
 
 
@@ -98,17 +110,29 @@ def _every(count: int, tick: Tick) -> Tick:
 
 def steps(plan: Plan, libraries: Sequence[str]) -> int:
     """Ticks of `run`: one for each split of tdamp, and two (validation, test) for each split of an Adam."""
-    return plan.boston_splits * (1 + 2 * len(libraries))
+    return plan.boston_splits * (1 + 2 * len(grids(libraries, plan.rates)))
 
 
 def verdicts(result: dict[str, Any]) -> list[Verdict]:
-    """tdamp against the best Adam, any rate and library, at each checkpoint."""
-    ours = result["mean"]["tdamp"]["nmse"]
-    if not result["adam"]:
-        return []
-    best = np.min([found["envelope"] for found in result["adam"].values()], axis=0)
-    return [
-        Verdict(f"Boston NMSE after {epoch} epochs, against the best Adam there", at(ours, epoch), "<", at(best, epoch))
-        for epoch in CHECKPOINTS
-        if epoch <= len(ours)
-    ]
+    """tdamp against the best plain Adam, any rate and library, at each checkpoint; against AdamW after the last epoch.
+
+    Split by split. The plain Adam is the one whose test mean is least there, AdamW the one chosen by validation.
+    """
+    ours = np.array([run["nmse"] for run in result["runs"]["tdamp"]])
+    plain = [curves for name, found in result["adam"].items() if name != STRONG_ADAM for curves in _by_recipe(found)]
+    found = []
+    for epoch in (epoch for epoch in CHECKPOINTS if plain and epoch <= ours.shape[1]):
+        best = min(plain, key=lambda curves: curves[:, epoch - 1].mean())
+        claim = f"Boston NMSE after {epoch} epochs is below the best plain Adam's there"
+        found.append(gap(ours[:, epoch - 1], best[:, epoch - 1]).verdict(claim))
+    if STRONG_ADAM in result["adam"]:
+        strong = result["adam"][STRONG_ADAM]
+        theirs = np.array(strong["test_by_split"][str(Recipe.of(strong["recipe"]))])
+        claim = f"Boston NMSE after {ours.shape[1]} epochs is below AdamW's"
+        found.append(gap(ours[:, -1], theirs[:, -1]).verdict(claim))
+    return found
+
+
+def _by_recipe(found: dict[str, Any]) -> list[np.ndarray]:
+    """NMSE of each recipe, (splits, epochs)."""
+    return [np.array(curves) for curves in found["test_by_split"].values()]

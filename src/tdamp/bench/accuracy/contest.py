@@ -1,21 +1,30 @@
-"""tdamp beside Adam on one problem: Adam's learning rate by a validation split, then every seed, every epoch."""
+"""tdamp beside Adam on one problem: Adam's recipe by a validation split, then every seed, every epoch.
+
+Plain Adams choose among learning rates. AdamW with cosine decay, weight decay and dropout chooses among six recipes, as
+many as tdamp's grids have in the paper's evaluation; tdamp itself has one preset here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...algorithm import Settings
 from .. import ours
 from ..baselines.adam import Adam
+from ..baselines.recipe import Recipe
+from ..baselines.strong_grids import STRONG
+from ..figures.paired import Gap, gap
 from ..problems import Problem
 from ..progress import Tick, silent
-from ..scoring import append, mean_curve, score
+from ..scoring import append, at, mean_curve, score
 
 Run = dict[str, Any]
+STRONG_ADAM = "adamw"
+"""AdamW's name among the runs; plain Adams are called after their library."""
 
 
 def train_ours(
@@ -39,46 +48,62 @@ def train_adam(
     library: str,
     problem: Problem,
     widths: tuple[int, ...],
-    rate: float,
+    recipe: float | Recipe,
     batch: int,
     epochs: int,
     seed: int,
     tick: Tick = silent,
 ) -> Run:
     """One training by Adam: scores and seconds of every epoch."""
-    run: Run = {"seed": seed, "rate": rate}
-    model = Adam(library, problem, widths, rate, batch, seed)
+    recipe = Recipe.of(recipe)
+    run: Run = {"seed": seed, **recipe.config}
+    model = Adam(library, problem, widths, recipe, batch, seed, epochs)
     for epoch, seconds in enumerate(model.epochs(epochs), start=1):
         append(run, score(model, problem) | {"seconds": seconds})
-        tick(f"Adam ({library}), rate {rate:g}, seed {seed}, epoch {epoch}")
+        tick(f"Adam ({library}), rate {recipe}, seed {seed}, epoch {epoch}")
     return run
 
 
-def choose_rate(
-    library: str,
+class Rival(NamedTuple):
+    """An Adam: the library that computes it, and the recipes that it chooses from."""
+
+    library: str
+    recipes: tuple[Recipe, ...]
+
+
+def rivals_of(libraries: Sequence[str], rates: Sequence[float]) -> dict[str, Rival]:
+    """Each library's plain Adam, and AdamW where there is one."""
+    plain = tuple(Recipe(rate) for rate in rates)
+    found = {f"adam_{library}": Rival(library, plain) for library in libraries}
+    return found | ({STRONG_ADAM: Rival("optax", STRONG["mnist"])} if "optax" in libraries else {})
+
+
+def choose_recipe(
+    rival: Rival,
     problem: Problem,
     widths: tuple[int, ...],
-    rates: Sequence[float],
     batch: int,
     epochs: int,
     validation_rows: int,
     tick: Tick = silent,
 ) -> dict[str, Any]:
-    """The rate with the least validation error after `epochs` epochs, on held-out training rows; seed 0."""
+    """The recipe with the least validation error after `epochs` epochs, on held-out training rows; seed 0."""
     held_out = problem.validation(validation_rows)
-    runs = [train_adam(library, held_out, widths, rate, batch, epochs, 0, tick) for rate in rates]
+    runs = [train_adam(rival.library, held_out, widths, recipe, batch, epochs, 0, tick) for recipe in rival.recipes]
     final = [run["error"][-1] for run in runs]
+    chosen = rival.recipes[int(np.argmin(final))]
     return {
-        "chosen": rates[int(np.argmin(final))],
+        "chosen": chosen.rate,
+        "recipe": chosen.config,
         "by": f"validation error after epoch {epochs}, last {validation_rows} training rows of a seeded permutation",
-        "validation": {f"{rate:g}": run["error"] for rate, run in zip(rates, runs, strict=True)},
+        "validation": {str(recipe): run["error"] for recipe, run in zip(rival.recipes, runs, strict=True)},
     }
 
 
 def contest(
     problem: Problem,
     widths: tuple[int, ...],
-    settings: Settings,
+    arms: Mapping[str, Settings],
     libraries: Sequence[str],
     *,
     rates: Sequence[float],
@@ -89,14 +114,21 @@ def contest(
     seeds: Sequence[int],
     tick: Tick = silent,
 ) -> dict[str, Any]:
-    """All contenders on one classification problem: configuration, chosen rates, runs, mean curves."""
-    runs = {"tdamp": [train_ours(problem, widths, settings, epochs, seed, tick)[0] for seed in seeds]}
+    """All contenders on one classification problem: configuration, chosen recipes, runs, mean curves.
+
+    `arms` are tdamp's settings by name.
+    """
+    runs = {
+        name: [train_ours(problem, widths, settings, epochs, seed, tick)[0] for seed in seeds]
+        for name, settings in arms.items()
+    }
     chosen = {}
-    for library in libraries:
-        found = choose_rate(library, problem, widths, rates, batch, grid_epochs, validation_rows, tick)
-        chosen[library] = found
-        runs[f"adam_{library}"] = [
-            train_adam(library, problem, widths, found["chosen"], batch, epochs, seed, tick) for seed in seeds
+    for name, rival in rivals_of(libraries, rates).items():
+        found = choose_recipe(rival, problem, widths, batch, grid_epochs, validation_rows, tick)
+        chosen[name] = found
+        runs[name] = [
+            train_adam(rival.library, problem, widths, Recipe.of(found["recipe"]), batch, epochs, seed, tick)
+            for seed in seeds
         ]
     return {
         "config": {
@@ -113,12 +145,23 @@ def contest(
     }
 
 
+def against(result: dict[str, Any], rival: str, epoch: int, arm: str = "tdamp", key: str = "error") -> Gap:
+    """tdamp's error (or NLL) by its predictive distribution against a rival's after an epoch, seed by seed."""
+    ours, theirs = result["runs"][arm], result["runs"][rival]
+    own = "error_predictive" if key == "error" else key
+    return gap([at(run[own], epoch) for run in ours], [at(run[key], epoch) for run in theirs])
+
+
 def means(runs: Sequence[Run]) -> dict[str, list[float]]:
     """Mean over seeds of every per-epoch list."""
     keys = [key for key, value in runs[0].items() if isinstance(value, list)]
     return {key: mean_curve(runs, key).tolist() for key in keys}
 
 
-def steps(libraries: Sequence[str], rates: Sequence[float], epochs: int, grid_epochs: int, seeds: Sequence[int]) -> int:
+def steps(
+    libraries: Sequence[str], rates: Sequence[float], epochs: int, grid_epochs: int, seeds: Sequence[int], arms: int = 1
+) -> int:
     """How often a contest ticks."""
-    return len(seeds) * epochs * (1 + len(libraries)) + len(libraries) * len(rates) * grid_epochs
+    rivals = rivals_of(libraries, rates).values()
+    tried = sum(len(rival.recipes) for rival in rivals)
+    return len(seeds) * epochs * (arms + len(rivals)) + tried * grid_epochs

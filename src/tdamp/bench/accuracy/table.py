@@ -7,8 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from ..baselines.recipe import Recipe
 from ..scoring import at
 from ..tables import grid, show_verdicts
+from .contest import STRONG_ADAM
 
 EPOCHS = 1, 3, 5, 10, 20, 25, 30
 BOSTON_EPOCHS = 5, 10, 20, 50, 100
@@ -40,14 +42,23 @@ def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[floa
         return
     key = "nmse" if name == "boston" else "error"
     for contender, mean in part["mean"].items():
-        rate = part.get("learning_rates", {}).get(contender.removeprefix("adam_"))
-        label = f"Adam ({contender.removeprefix('adam_')}, {rate['chosen']:g})" if rate else contender
-        yield label, mean[key], _last(mean)
-        if contender == "tdamp":
-            yield "tdamp, predictive", mean[f"{key}_predictive"], ""
+        known = part.get("learning_rates", {})
+        chosen = known.get(contender) or known.get(contender.removeprefix("adam_"))  # older files name the library
+        yield _label(contender, chosen) if chosen else contender, mean[key], _last(mean)
+        if contender.startswith("tdamp"):
+            yield f"{contender}, predictive", mean[f"{key}_predictive"], ""
     for library, found in part.get("adam", {}).items():
-        yield f"Adam ({library}, {found['chosen']:g}, by validation)", found["chosen_test_mean"], ""
-        yield f"Adam ({library}), best rate at each epoch", found["envelope"], ""
+        name = library if library == STRONG_ADAM else f"adam_{library}"
+        yield f"{_label(name, found)}, by validation", found["chosen_test_mean"], ""
+        yield f"{_name(name)}, best recipe at each epoch", found["envelope"], ""
+
+
+def _name(contender: str) -> str:
+    return "AdamW" if contender == STRONG_ADAM else f"Adam ({contender.removeprefix('adam_')})"
+
+
+def _label(contender: str, chosen: dict[str, Any]) -> str:
+    return f"{_name(contender)}, {Recipe.of(chosen.get('recipe', chosen['chosen']))}"
 
 
 def _text(name: str, value: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...network import Task
 from ..problems import Problem
+from .recipe import Recipe
 from .start import Orders
 
 LIBRARIES = ("optax", "torch")
@@ -28,14 +29,24 @@ class Learner(Protocol):
 
 
 class Adam:
-    """A network trained by Adam; He initialisation, cross-entropy or squared error, float32."""
+    """A network trained by Adam; He initialisation, cross-entropy or squared error, float32.
+
+    A recipe with a schedule must know for how many `epochs` it is to last. PyTorch's is plain Adam.
+    """
 
     def __init__(
-        self, library: str, problem: Problem, widths: tuple[int, ...], rate: float, batch: int, seed: int
+        self,
+        library: str,
+        problem: Problem,
+        widths: tuple[int, ...],
+        recipe: float | Recipe,
+        batch: int,
+        seed: int,
+        epochs: int | None = None,
     ) -> None:
         module = importlib.import_module(f".adam_{library}", __package__)
         self.task: Task = problem.task
-        self.learner: Learner = module.Learner(problem, widths, rate, batch, seed)
+        self.learner: Learner = module.Learner(problem, widths, recipe, batch, seed, epochs)
         self.orders = Orders(len(problem.x), seed)
 
     def epoch(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...extras import need
 from ..problems import Problem
+from .recipe import Recipe
 from .start import he_init
 
 torch = need("torch", "bench")
@@ -17,7 +18,18 @@ torch = need("torch", "bench")
 class Learner:
     """A network in training."""
 
-    def __init__(self, problem: Problem, widths: tuple[int, ...], rate: float, batch: int, seed: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        widths: tuple[int, ...],
+        recipe: float | Recipe,
+        batch: int,
+        seed: int,
+        epochs: int | None = None,
+    ) -> None:
+        recipe = Recipe.of(recipe)
+        if not recipe.plain:
+            raise ValueError(f"Adam in PyTorch is plain here, not {recipe}: take optax.")
         classes = problem.task == "classification"
         self.batch = batch
         self.x = torch.from_numpy(np.array(problem.x, np.float32))
@@ -31,7 +43,7 @@ class Learner:
             layers += [linear, torch.nn.ReLU()]
         self.net = torch.nn.Sequential(*layers[:-1])
         self.loss = torch.nn.CrossEntropyLoss() if classes else torch.nn.MSELoss()
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=rate)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate)
 
     def epoch(self, order: np.ndarray) -> None:
         """Train on the rows in this order."""

@@ -15,7 +15,7 @@ from ...network import Task
 from ..jobs import Config, Job
 from . import unit_scores
 from .federation import LOCAL_EPOCHS, Federation, shares
-from .gradient_methods import PENALISED, Adam, GroupLasso, GroupSnip
+from .gradient_methods import PENALISED, Adam, AdamW, GroupLasso, GroupSnip
 from .start import Params
 
 CLIENTS: dict[Task, int] = {"regression": 4, "classification": 10}
@@ -47,15 +47,21 @@ class Federated:
         """For a job's data."""
         return self.clients or CLIENTS[job.problem.task]
 
-    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Federation:
-        """The clients of all jobs."""
-        return Federation(jobs, widths, batch, self.n_clients(jobs[0]), self.local_epochs, self.skew)
+    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int | None = None) -> Federation:
+        """The clients of all jobs; `epochs` are rounds."""
+        return Federation(jobs, widths, batch, self.n_clients(jobs[0]), self.local_epochs, self.skew, epochs)
 
 
 class FedAvgAdam(Federated, Adam):
     """Adam at the clients; after the last round the units of the least outgoing energy are switched off."""
 
     name, label = "fedavg_adam", "FedAvg + Adam"
+
+
+class FedAvgAdamW(Federated, AdamW):
+    """AdamW with weight decay and dropout at the clients, its rate's cosine decay over all rounds."""
+
+    name, label = "fedavg_adamw", "FedAvg + AdamW, cosine decay, dropout"
 
 
 class FedAvgGroupLasso(Federated, GroupLasso):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..jobs import Job
 from ..problems import Problem
-from .adam_optax import State
+from .adam_optax import State, n_steps, regular_of
 from .masked_adam import Fleet, Pull
 from .start import Orders, Params
 from .unit_masks import Masks
@@ -75,7 +75,8 @@ class Federation(Fleet):
     """A fleet of `clients` networks for each job, whose `epoch` is a round; from outside there is one for each job.
 
     A client begins a round with the server's parameters and its own Adam moments of the round before. `prox` in a
-    job's configuration pulls its clients towards the server's parameters: FedProx, Li et al., 2020.
+    job's configuration pulls its clients towards the server's parameters: FedProx, Li et al., 2020. A schedule of the
+    learning rate lasts for all `rounds`.
     """
 
     def __init__(
@@ -86,18 +87,25 @@ class Federation(Fleet):
         clients: int,
         local_epochs: int = LOCAL_EPOCHS,
         skew: float | None = None,
+        rounds: int | None = None,
     ) -> None:
-        super().__init__([job for job in jobs for _ in range(clients)], widths, batch)
+        self.clients, self.local_epochs = clients, local_epochs
+        super().__init__([job for job in jobs for _ in range(clients)], widths, batch, rounds)
         self.prox = jnp.asarray([float(job.config.get("prox", 0.0)) for job in self.jobs], jnp.float32)
-        self.jobs, self.clients, self.local_epochs = jobs, clients, local_epochs
+        self.jobs = jobs
         owned = [
             (job.seed + APART * k, share)
             for job in jobs
             for k, share in enumerate(shares(job.problem, clients, job.seed, skew))
         ]
         self.rows = tuple(len(share) for _, share in owned[:clients])
+        self.regular = regular_of(self.recipes, [seed for seed, _ in owned])
         self.orders = [map(share.__getitem__, Orders(len(share), seed)) for seed, share in owned]
         self._bytes: list[list[float]] = [[] for _ in jobs]
+
+    def steps(self, epochs: int) -> int:
+        """Of every client, in so many rounds."""
+        return n_steps(len(self.jobs[0].problem.x) // self.clients, self.batch, epochs * self.local_epochs)
 
     def epoch(self, parts: int = 1, after_part: Callable[[float], None] = lambda share: None) -> None:
         """A round: all local epochs, then the average; it has one part."""

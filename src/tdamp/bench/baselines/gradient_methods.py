@@ -1,4 +1,8 @@
-"""The gradient methods of the evaluation: Adam, early stopping, group lasso, group SNIP, gradual magnitude pruning."""
+"""The gradient methods of the evaluation: Adam, early stopping, group lasso, group SNIP, gradual magnitude pruning.
+
+The paper's are plain Adam's; AdamW with cosine decay, weight decay and dropout is the stronger rival, alone and pruned
+gradually. Their grids stand in `strong_grids`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import numpy as np
 
 from ..jobs import Config, Job, Run, n_keep
 from ..progress import Tick
-from . import unit_scores
+from . import strong_grids, unit_scores
 from .masked_adam import Fleet, pruned, test_loss
 from .start import Params
 from .unit_masks import best_of_those_left, best_units, count
@@ -50,7 +54,7 @@ class Gradient:
         runs = []
         for start in range(0, len(jobs), FLEET):
             some = jobs[start : start + FLEET]
-            fleet = self.fleet(some, widths, batch)
+            fleet = self.fleet(some, widths, batch, epochs)
             self.begin(fleet)
             curves: list[list[float]] = [[] for _ in some]
             for epoch in range(epochs):
@@ -62,9 +66,9 @@ class Gradient:
                 tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
         return runs
 
-    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Fleet:
+    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int | None = None) -> Fleet:
         """The networks, before training."""
-        return Fleet(jobs, widths, batch)
+        return Fleet(jobs, widths, batch, epochs)
 
     def begin(self, fleet: Fleet) -> None:
         """Before training."""
@@ -122,6 +126,16 @@ class Magnitude(Gradient):
         fleet.keep_only(masks)
 
 
+class MagnitudeAdamW(Magnitude):
+    """The same with AdamW: the schedule goes on while units go, and fine-tunes what is left."""
+
+    name, label = "magnitude_adamw", "gradual magnitude pruning, AdamW"
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """Rates, weight decays and dropout; the sum or mean of squares as energy."""
+        return strong_grids.pruned(data, keep)
+
+
 class Trained(NamedTuple):
     """A network that is still to be pruned, its test loss by epoch, and further lists by epoch."""
 
@@ -161,13 +175,13 @@ class Adam:
             tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
         return runs
 
-    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> Fleet:
+    def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int | None = None) -> Fleet:
         """The networks, before training."""
-        return Fleet(jobs, widths, batch)
+        return Fleet(jobs, widths, batch, epochs)
 
     def _fit(self, jobs: list[Job], widths: tuple[int, ...], batch: int, epochs: int) -> list[Trained]:
         """The trained network of each job."""
-        fleet = self.fleet(jobs, widths, batch)
+        fleet = self.fleet(jobs, widths, batch, epochs)
         curves: list[list[float]] = [[] for _ in jobs]
         for _ in range(epochs):
             fleet.epoch()
@@ -186,6 +200,16 @@ class GroupLasso(Adam):
         return tuple({"rate": rate, "penalty": penalty} for rate, penalty in PENALISED[data])
 
 
+class AdamW(Adam):
+    """AdamW with cosine decay over all epochs, weight decay and dropout, then pruned by energy."""
+
+    name, label = "adamw", "AdamW, cosine decay, dropout"
+
+    def grid(self, data: str, keep: float) -> tuple[Config, ...]:
+        """Rates, weight decays and dropout."""
+        return tuple(recipe.config for recipe in strong_grids.STRONG[data])
+
+
 class EarlyStop(Adam):
     """Adam that keeps the epoch with the least loss on a tenth of the training rows, which it does not train on."""
 
@@ -196,7 +220,7 @@ class EarlyStop(Adam):
         inner = {
             id(job.problem): job.problem.validation(round(self.HELD_OUT * len(job.problem.x)), seed=1) for job in jobs
         }
-        fleet = self.fleet([replace(job, problem=inner[id(job.problem)]) for job in jobs], widths, batch)
+        fleet = self.fleet([replace(job, problem=inner[id(job.problem)]) for job in jobs], widths, batch, epochs)
         best: list[tuple[float, Params]] = [(float("inf"), params) for params in fleet.params()]
         curves: list[list[float]] = [[] for _ in jobs]
         for _ in range(epochs):

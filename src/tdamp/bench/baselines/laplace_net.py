@@ -4,7 +4,8 @@ y ~ N(f(x, w), noise_std^2), w ~ N(0, 1 / prior_prec) with a precision for each 
 the curvature is Kronecker-factored (GGN), and the prediction is that of the network linearised in its weights:
 N(f, J H^-1 J' + noise_std^2). Noise and precisions climb the marginal likelihood by Adam after every few epochs of the
 training (Immer and others, 2021), which is for the most probable weights under them. Nothing is tuned on held-out rows;
-learning rate (cosine to a hundredth) and epochs are the same for all tables of a size.
+learning rate (cosine to a hundredth) and epochs are the same for all tables of a size. So it has a schedule, and its
+weight decay is the prior's precision, which the evidence chooses; dropout would leave the peak that is approximated.
 
 The marginal likelihood and its gradient are the library's own. Version 0.3 takes a power of 1 / noise_std^2 by
 `math.pow`, so that the determinant has no gradient by the noise, which then follows the training residuals alone.

@@ -1,4 +1,4 @@
-"""Adam on networks whose units may be switched off: many trainings at once, with an optional group-lasso penalty.
+"""Adam or AdamW on networks whose units may be switched off: many trainings at once, maybe with group lasso.
 
 Adam: Kingma and Ba, 2015. Group lasso over outgoing weights: Scardapane et al., 2017. Proximal term: Li et al., 2020.
 """
@@ -18,7 +18,8 @@ from ...network import Task
 from ..jobs import Job, loss_of
 from ..problems import Problem
 from . import adam_optax
-from .adam_optax import State
+from .adam_optax import Dropped, Pace, Regular, State, n_steps, regular_of
+from .recipe import Recipe
 from .start import Orders, Params, minibatches
 from .unit_masks import Masks, all_units
 
@@ -55,10 +56,17 @@ class Pull(NamedTuple):
 
 
 def loss(
-    params: Any, task: Task, penalty: Array, x: Array, y: Array, present: Array, pull: Pull | None = None
+    params: Any,
+    task: Task,
+    penalty: Array,
+    x: Array,
+    y: Array,
+    present: Array,
+    pull: Pull | None = None,
+    dropped: Dropped | None = None,
 ) -> Array:
     """Cross-entropy or squared error, plus `penalty` times the group lasso, plus the pull if there is one."""
-    found = adam_optax.loss(params, task, x, y, present) + penalty * group_lasso(params)
+    found = adam_optax.loss(params, task, x, y, present, dropped) + penalty * group_lasso(params)
     return found if pull is None else found + pull.strength / 2 * distance(params, pull.anchor)
 
 
@@ -66,32 +74,33 @@ def scan_epoch(
     task: Task,
     state: State,
     masks: Any,
-    rate: Array,
+    rates: Array,
     penalty: Array,
     pull: Pull | None,
     x: Array,
     y: Array,
     rows: Array,
     present: Array,
+    regular: Regular | None = None,
 ) -> State:
-    """One Adam step for every minibatch of `rows`; what is masked stays zero."""
+    """One step for every minibatch of `rows`, at one rate or at one for each; what is masked stays zero."""
 
-    def body(state: State, batch: tuple[Array, Array]) -> tuple[State, None]:
-        here, mask = batch
-        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask, pull)
-        updates, moments = adam_optax.adam.update(grads, state.moments)
-        params = jax.tree.map(lambda p, u: p - rate * u, state.params, updates)
-        return State(masked(params, masks), moments), None
+    def body(state: State, batch: tuple[Array, Array, Array]) -> tuple[State, None]:
+        here, mask, rate = batch
+        dropped = adam_optax.dropped_now(state, regular)
+        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask, pull, dropped)
+        state = adam_optax.updated(state, grads, rate, regular)
+        return State(masked(state.params, masks), state.moments), None
 
     state = State(masked(state.params, masks), state.moments)
-    return jax.lax.scan(body, state, (rows, present))[0]
+    return jax.lax.scan(body, state, (rows, present, jnp.broadcast_to(rates, len(rows))))[0]
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _together(task: Task, shared: bool, state: State, *rest: Any) -> State:
     """`scan_epoch` of many networks; `shared` data are one array for all."""
     data = None if shared else 0
-    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, 0, data, data, 0, None))(state, *rest)
+    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, 0, data, data, 0, None, 0))(state, *rest)
 
 
 pruned = jax.jit(masked)
@@ -105,9 +114,12 @@ def test_loss(params: Params, problem: Problem) -> float:
 
 
 class Fleet:
-    """Networks of one shape in training together, one for each job; `config` gives `rate` and maybe `penalty`."""
+    """Networks of one shape in training together, one for each job; `config` gives a `Recipe` and maybe `penalty`.
 
-    def __init__(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int) -> None:
+    Where a recipe has a schedule, `epochs` says for how long the networks are trained.
+    """
+
+    def __init__(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int | None = None) -> None:
         self.jobs, self.widths, self.batch = jobs, widths, batch
         problems = [job.problem for job in jobs]
         self.shared = all(problem is problems[0] for problem in problems)
@@ -118,13 +130,18 @@ class Fleet:
             return jnp.asarray(each[0] if self.shared else np.stack(each))
 
         self.x, self.y = data("x"), data("y")
-        self.rate, self.penalty = (
-            jnp.asarray([float(job.config.get(name, 0.0)) for job in jobs], jnp.float32) for name in ("rate", "penalty")
-        )
+        self.penalty = jnp.asarray([float(job.config.get("penalty", 0.0)) for job in jobs], jnp.float32)
+        self.recipes = [Recipe.of(job.config) for job in jobs]
+        self.pace = Pace(self.recipes, epochs and self.steps(epochs))
+        self.regular = regular_of(self.recipes, [job.seed for job in jobs])
         self.state = stack([adam_optax.init(widths, job.seed) for job in jobs])
         self.masks: Masks = stack([all_units(widths) for _ in jobs])
         self.pull: Pull | None = None
         self.orders: Sequence[Iterator[np.ndarray]] = [Orders(len(job.problem.x), job.seed) for job in jobs]
+
+    def steps(self, epochs: int) -> int:
+        """Of every network."""
+        return n_steps(len(self.jobs[0].problem.x), self.batch, epochs)
 
     def epoch(self, parts: int = 1, after_part: Callable[[float], None] = lambda share: None) -> None:
         """Train for an epoch, in `parts`; after each `after_part(share of the epoch done)` may change the masks."""
@@ -133,9 +150,10 @@ class Fleet:
         parts = min(parts, len(present))
         for done in range(parts):
             some = slice(done * len(present) // parts, (done + 1) * len(present) // parts)
+            rates = self.pace.next(some.stop - some.start)
             self.state = _together(
-                self.task, self.shared, self.state, self.masks, self.rate, self.penalty, self.pull,
-                self.x, self.y, rows[:, some], present[some],
+                self.task, self.shared, self.state, self.masks, rates, self.penalty, self.pull,
+                self.x, self.y, rows[:, some], present[some], self.regular,
             )  # fmt: skip
             after_part((done + 1) / parts)
 
@@ -146,15 +164,15 @@ class Fleet:
 
     def left(self) -> list[Masks]:
         """The masks of every network."""
-        return unstack(self.masks, len(self.rate))
+        return unstack(self.masks, len(self.recipes))
 
     def params(self) -> list[Params]:
         """Weights and biases of every network, on the host."""
-        return unstack(jax.device_get(self.state.params), len(self.rate))
+        return unstack(jax.device_get(self.state.params), len(self.recipes))
 
     def extra(self) -> list[dict[str, list[float]]]:
         """Further lists by epoch, for each network."""
-        return [{} for _ in self.rate]
+        return [{} for _ in self.recipes]
 
 
 def stack(trees: Sequence[Any]) -> Any:

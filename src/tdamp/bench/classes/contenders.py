@@ -1,4 +1,4 @@
-"""The methods: tdamp, one Adam (as it is, and with a temperature), an ensemble of Adams, and Laplace on an Adam.
+"""The methods: tdamp, Adam (as it is, and with a temperature), AdamW, ensembles of either, and Laplace on an Adam.
 
 All train on all training rows, with settings that were chosen before on validation rows: tdamp with the preset of the
 accuracy benchmark, and as `our_tuning` found; Adam as `tuning` found. The temperature is that of the same network
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -31,7 +32,9 @@ LABELS = {
     "tdamp_tuned": "tdamp, tuned for NLL",
     "adam": "Adam",
     "adam_temperature": "Adam, temperature scaled",
+    "adamw": "AdamW, cosine decay, dropout",
     "ensemble": "ensemble of Adams",
+    "ensemble_adamw": "ensemble of AdamWs",
     "laplace_probit": "Laplace on Adam, probit",
     "laplace_mc": "Laplace on Adam, samples",
 }
@@ -75,7 +78,14 @@ def adam(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> Cont
     }
 
 
-def ensemble(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> Contenders:
+def adamw(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> Contenders:
+    """One network, trained with cosine decay, weight decay and dropout."""
+    choice = Choice(**tuned["one"])
+    model, seconds = trained_adam(problem, plan, choice, seed)
+    return {"adamw": Contender(model.predictive, seconds, choice._asdict())}
+
+
+def ensemble(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int, name: str = "ensemble") -> Contenders:
     """The mean of the members' probabilities. One after the other: on a CPU vmap makes them no faster."""
     choice = Choice(**tuned["ensemble"])
     shared = one_copy(problem)
@@ -83,7 +93,7 @@ def ensemble(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> 
     models = [model for model, _ in found]
     seconds = sum((spent for _, spent in found), Seconds(0, 0))
     notes = choice._asdict() | {"members": plan.members}
-    return {"ensemble": Contender(lambda x: mean_probs(models, x), seconds, notes)}
+    return {name: Contender(lambda x: mean_probs(models, x), seconds, notes)}
 
 
 def laplace(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> Contenders:
@@ -121,7 +131,9 @@ FAMILIES: dict[str, Family] = {
     "tdamp": tdamp,
     "tdamp_tuned": tdamp_tuned,
     "adam": adam,
+    "adamw": adamw,
     "ensemble": ensemble,
+    "ensemble_adamw": partial(ensemble, name="ensemble_adamw"),
     "laplace": laplace,
 }
 """Methods that share a training."""
@@ -131,7 +143,7 @@ def trained_adam(problem: Problem, plan: Plan, choice: Choice, seed: int) -> tup
     """An Adam after its epochs."""
 
     def train(epochs: int) -> Adam:
-        model = Adam(LIBRARY, problem, widths_of(problem, plan), choice.rate, plan.batch, seed)
+        model = Adam(LIBRARY, problem, widths_of(problem, plan), choice.recipe, plan.batch, seed, epochs)
         for _ in model.epochs(epochs):
             pass
         return model

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ...extras import need
 from .. import problems, record
+from ..baselines.strong_grids import STRONG
 from ..progress import bar
 from . import figure, table
 from .contenders import FAMILIES
@@ -19,11 +20,18 @@ from .plan import FULL, QUICK, SEEDS, Plan
 from .scores import scores
 from .sets import sets
 from .summary import summary, verdicts
-from .tuning import tune
+from .tuning import tune, tune_strong
 
 SUMMARY = "summary"
-TUNINGS = {"tuning": tune, "tuning of tdamp": tune_ours}
-NEEDS = {"adam": "tuning", "ensemble": "tuning", "laplace": "tuning", "tdamp_tuned": "tuning of tdamp"}
+TUNINGS = {"tuning": tune, "tuning of AdamW": tune_strong, "tuning of tdamp": tune_ours}
+NEEDS = {
+    "adam": "tuning",
+    "adamw": "tuning of AdamW",
+    "ensemble": "tuning",
+    "ensemble_adamw": "tuning of AdamW",
+    "laplace": "tuning",
+    "tdamp_tuned": "tuning of tdamp",
+}
 """Parts of the file beside those of each family of methods and seed; and which family needs which."""
 
 
@@ -42,8 +50,9 @@ def run(
     seeds = seeds if seeds is not None else SEEDS[: 1 if quick else None]
     wanted = [(family, seed) for seed in seeds for family in families]
     _fill(out, plan, wanted, console)
-    found = summary(_known(out, plan), seeds)
-    part = record.part(found | {"quick": quick}, verdicts(found), record.surroundings())
+    known = _known(out, plan)
+    found = summary(known, seeds)
+    part = record.part(found | {"quick": quick}, verdicts(known, found), record.surroundings())
     report = record.save(out, "classes", {SUMMARY: part})
     part = report["parts"][SUMMARY]
     figure.draw(part, out.with_suffix(".png"))
@@ -78,7 +87,11 @@ def _fill(out: Path, plan: Plan, wanted: Sequence[tuple[str, int]], console: Con
 def _steps(known: dict[str, Any], plan: Plan, missing: Sequence[tuple[str, int]]) -> int:
     """How often the bar moves."""
     first = {NEEDS[family] for family, _ in missing if family in NEEDS} - set(known)
-    sizes = {"tuning": len(plan.rates), "tuning of tdamp": len(choices(plan))}
+    sizes = {
+        "tuning": len(plan.rates),
+        "tuning of AdamW": len(STRONG["mnist"]),
+        "tuning of tdamp": len(choices(plan)),
+    }
     return len(missing) + sum(sizes[name] for name in first)
 
 
@@ -102,8 +115,10 @@ def _known(out: Path, plan: Plan) -> dict[str, Any]:
 
 
 def run_with(name: str, plan: Plan) -> str:
-    """All that a part depends on: with other settings tdamp runs again, and nothing else."""
+    """All that a part depends on: with other settings tdamp runs again, with another grid AdamW, and nothing else."""
     family = name.partition(",")[0]
+    if "tuning of AdamW" in (family, NEEDS.get(family)):
+        return f"{plan}, {[str(recipe) for recipe in STRONG['mnist']]}"
     if family == "tdamp":
         return f"{plan}, {preset(plan)}"
     return f"{plan}, {choices(plan)}" if family in ("tdamp_tuned", "tuning of tdamp") else str(plan)

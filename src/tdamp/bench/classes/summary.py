@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..figures.paired import gap
 from ..record import Verdict
 from .contenders import LABELS
 
 NLL_LIMIT = 0.060
 ECE_LIMIT = 0.004
 TIME_LIMIT = 0.2
-"""Of the ensemble's training time."""
+"""Of an ensemble's training time."""
+RIVALS = {"adamw": "", "ensemble": " (stretch)", "ensemble_adamw": " (stretch)"}
+"""Whom tdamp, one network, is judged against; ensembles have five."""
 
 
 def summary(parts: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:
@@ -49,28 +52,42 @@ def _standard_error(tests: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {key: float(np.std(values, ddof=1) / np.sqrt(len(values))) for key, values in numbers.items()}
 
 
-def verdicts(found: dict[str, Any]) -> list[Verdict]:
-    """NLL and ECE of tdamp, with the preset and tuned, and beside the ensemble."""
-    methods = found["methods"]
-    theirs = methods["ensemble"]["mean"] if "ensemble" in methods else None
-    said = []
-    for name in ("tdamp", "tdamp_tuned"):
-        if name in methods:
-            said += _verdicts(LABELS[name], methods[name]["mean"], theirs)
+def verdicts(parts: dict[str, Any], found: dict[str, Any]) -> list[Verdict]:
+    """NLL and ECE of tdamp, with the preset and tuned; and beside AdamW and the ensembles, seed by seed."""
+    methods, said = found["methods"], []
+    for name in (name for name in ("tdamp", "tdamp_tuned") if name in methods):
+        said += _limits(LABELS[name], methods[name]["mean"])
+        for rival in (rival for rival in RIVALS if rival in methods):
+            said += _against(parts, found["seeds"], name, rival)
+            said += _time(methods, name, rival) if rival.startswith("ensemble") else []
     return said
 
 
-def _verdicts(label: str, ours: dict[str, Any], theirs: dict[str, Any] | None) -> list[Verdict]:
-    said = [
+def _limits(label: str, ours: dict[str, Any]) -> list[Verdict]:
+    return [
         Verdict(f"{label}: MNIST NLL", ours["test"]["nll"], "<=", NLL_LIMIT),
         Verdict(f"{label}: MNIST ECE", ours["test"]["ece"], "<=", ECE_LIMIT),
     ]
-    if theirs is not None:
-        for key, name in (("error", "error"), ("nll", "NLL"), ("ece", "ECE")):
-            claim = f"{label}: MNIST {name}, against the ensemble's (stretch)"
-            said.append(Verdict(claim, ours["test"][key], "<", theirs["test"][key]))
-        share = ours["seconds"]["processor"] / theirs["seconds"]["processor"]
-        said.append(
-            Verdict(f"{label}: training time, processor, over the ensemble's (stretch)", share, "<=", TIME_LIMIT)
+
+
+def _against(parts: dict[str, Any], seeds: Sequence[int], name: str, rival: str) -> list[Verdict]:
+    """Test error, NLL and ECE below a rival's."""
+    ours, theirs = (_tests(parts, seeds, method) for method in (name, rival))
+    return [
+        gap([test[key] for test in ours], [test[key] for test in theirs]).verdict(
+            f"{LABELS[name]}: MNIST {title} is below that of the {LABELS[rival]}{RIVALS[rival]}"
         )
-    return said
+        for key, title in (("error", "error"), ("nll", "NLL"), ("ece", "ECE"))
+    ]
+
+
+def _tests(parts: dict[str, Any], seeds: Sequence[int], method: str) -> list[dict[str, Any]]:
+    """Test scores of a method, in the order of the seeds."""
+    runs = {part["seed"]: part["methods"][method] for part in _of(parts, seeds) if method in part["methods"]}
+    return [runs[seed]["test"] for seed in seeds]
+
+
+def _time(methods: dict[str, Any], name: str, rival: str) -> list[Verdict]:
+    ours, theirs = (methods[method]["mean"]["seconds"]["processor"] for method in (name, rival))
+    claim = f"{LABELS[name]}: training time, processor, over that of the {LABELS[rival]} (stretch)"
+    return [Verdict(claim, ours / theirs, "<=", TIME_LIMIT)]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from ..tables import grid, show_verdicts
+from ..tables import grid, show_verdicts, verdict_text, verdict_word
 from .contenders import LABELS
 from .sets import TITLES
 
@@ -109,9 +109,7 @@ def markdown(part: dict[str, Any], quick: bool) -> str:
         lines += [f"## {title}", "", _line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
         lines += [*map(_line, rows), ""]
     lines += ["## Verdicts", ""]
-    for one in part["verdicts"]:
-        word = "kept" if one["met"] else "missed"
-        lines.append(f"- {word}: {one['claim']}: {one['value']:.4g} ({one['sense']} {one['limit']:.4g})")
+    lines += [f"- {verdict_word(one)}: {verdict_text(one)}" for one in part["verdicts"]]
     return "\n".join(lines) + "\n"
 
 

@@ -1,8 +1,11 @@
-"""Adam's learning rate and epochs for the best class probabilities: one network's, and those of an ensemble.
+"""Adam's recipe and epochs for the best class probabilities: one network's, and those of an ensemble.
 
 Chosen on the validation rows (the last 10,000 of a seeded permutation of the training rows, as in the accuracy
 benchmark), trained on the others: the rate and the epoch of least NLL, for one network by the mean over the members,
 for the ensemble by the mean of their probabilities. An ensemble gains from members that are trained longer.
+
+AdamW with cosine decay has a schedule, so that its epochs are tdamp's; its rate, weight decay and dropout are chosen
+alike, among six.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..baselines.adam import Adam
+from ..baselines.recipe import Recipe
+from ..baselines.strong_grids import STRONG
 from ..problems import Problem
 from ..progress import Tick, silent
 from ..scoring import nll
@@ -27,6 +32,14 @@ class Choice(NamedTuple):
 
     rate: float
     epochs: int
+    weight_decay: float = 0.0
+    dropout: float = 0.0
+    cosine: bool = False
+
+    @property
+    def recipe(self) -> Recipe:
+        """All but the epochs."""
+        return Recipe(self.rate, self.weight_decay, self.dropout, self.cosine)
 
 
 def widths_of(problem: Problem, plan: Plan) -> tuple[int, ...]:
@@ -50,19 +63,40 @@ def tune(problem: Problem, plan: Plan, tick: Tick = silent) -> dict[str, Any]:
     }
 
 
-def curves(problem: Problem, plan: Plan, rate: float) -> tuple[list[float], list[float]]:
-    """Mean NLL of the members, and the NLL of their mean probabilities, by epoch; both have passed their best."""
-    widths = widths_of(problem, plan)
-    members = [Adam(LIBRARY, problem, widths, rate, plan.batch, seed) for seed in range(plan.members)]
+def tune_strong(problem: Problem, plan: Plan, tick: Tick = silent) -> dict[str, Any]:
+    """Validation NLL by AdamW's recipe after the last epoch, alone and together, and what is best."""
+    held_out = one_copy(problem.validation(plan.validation_rows))
+    ends = {}
+    for recipe in STRONG["mnist"]:
+        alone, together = curves(held_out, plan, recipe, plan.epochs)
+        ends[recipe] = {"one": alone[-1], "ensemble": together[-1]}
+        tick(f"AdamW, {recipe}, on validation rows")
+    kinds = ("one", "ensemble")
+    best = {kind: min(ends, key=lambda recipe: ends[recipe][kind]) for kind in kinds}
+    chosen = {kind: Choice(epochs=plan.epochs, **recipe._asdict())._asdict() for kind, recipe in best.items()}
+    found = {f"{kind}_nll": {str(recipe): end[kind] for recipe, end in ends.items()} for kind in kinds}
+    return {"by": f"validation NLL on {plan.validation_rows} training rows, {plan.members} members", **chosen, **found}
+
+
+def curves(
+    problem: Problem, plan: Plan, recipe: float | Recipe, epochs: int | None = None
+) -> tuple[list[float], list[float]]:
+    """Mean NLL of the members, and the NLL of their mean probabilities, by epoch.
+
+    Without a number of epochs, until both have passed their best.
+    """
+    widths, most = widths_of(problem, plan), epochs or plan.adam_epochs
+    members = [Adam(LIBRARY, problem, widths, recipe, plan.batch, seed, most) for seed in range(plan.members)]
     alone: list[float] = []
     together: list[float] = []
-    for _ in range(plan.adam_epochs):
+    for _ in range(most):
         for member in members:
             member.epoch()
         probs = [member.predictive(problem.x_test) for member in members]
         alone.append(float(np.mean([nll(one, problem.y_test) for one in probs])))
         together.append(nll(np.mean(probs, axis=0), problem.y_test))
-        if all(len(curve) - np.argmin(curve) > plan.adam_patience for curve in (alone, together)):
+        past = all(len(curve) - np.argmin(curve) > plan.adam_patience for curve in (alone, together))
+        if past and epochs is None:
             break
     return alone, together
 

@@ -32,9 +32,11 @@ STYLES = {
     "group_lasso": Style("#E69F00", "-", "D"),
     "group_snip": Style("#009E73", "-.", "^"),
     "magnitude": Style("#D55E00", (0, (3, 1)), "P"),
+    "adamw": Style("#882255", ":", "*"),
+    "magnitude_adamw": Style("#882255", (0, (1, 1)), "X"),
 }
-"""Colours of Okabe and Ito, which people with any colour vision tell apart, without their yellow."""
-SPARE = [Style(style.color, style.dashes, marker) for style, marker in zip(STYLES.values(), "ovsDXP*<", strict=True)]
+"""Colours of Okabe and Ito, which people with any colour vision tell apart, without their yellow, and Tol's wine."""
+SPARE = [Style(style.color, style.dashes, marker) for style, marker in zip(STYLES.values(), "ovsDXP*<", strict=False)]
 """For curves that are no method of the list, in their order."""
 
 

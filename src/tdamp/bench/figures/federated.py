@@ -13,17 +13,21 @@ LOCAL_EPOCHS = 10
 """Both as in the paper."""
 ROUNDS = {"boston": 40, "mnist": 20}
 """400 steps of a Boston client, as many as in the centralised figures; 12,000 of an MNIST client, there 18,000."""
-OURS = "tdamp_federated"
-"""tdamp's curve."""
+OURS, PRINTED = "tdamp_federated", "tdamp_federated_paper"
+"""tdamp's curves: as recommended, and Algorithm 2 as printed."""
+VARIANT = {PRINTED: "tdamp_paper"}
+"""What findings call the variant of a curve, where it is not "tdamp"."""
 SMALL = 0.3
 """Share of the units at which curves are drawn besides those of all units."""
-BASELINES = ("fedavg_adam", "fedprox", "fedavg_group_lasso", "fedavg_group_snip")
+BASELINES = ("fedavg_adam", "fedavg_adamw", "fedprox", "fedavg_group_lasso", "fedavg_group_snip")
 LOOK = {
     OURS: STYLES["tdamp"],
+    PRINTED: STYLES["tdamp_paper"],
     "tdamp_skewed": STYLES["tdamp"],
     "tdamp_sites": STYLES["tdamp_paper"],
     "tdamp_waa": STYLES["amp"],
     "fedavg_adam": STYLES["adam"],
+    "fedavg_adamw": STYLES["adamw"],
     "fedavg_adam_skewed": STYLES["adam"],
     "fedprox": STYLES["early_stop"],
     "fedprox_skewed": STYLES["early_stop"],

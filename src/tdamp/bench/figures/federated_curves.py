@@ -6,7 +6,7 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, OURS, ROUNDS, SMALL, about, small
+from .federated import LOOK, OURS, PRINTED, ROUNDS, SMALL, about, small
 from .federated_findings import SMALL_RIVAL as LASSO
 from .federated_findings import curve_findings
 from .options import Options
@@ -23,8 +23,10 @@ PLAN = Plan(
     epochs=ROUNDS,
     curves=(
         Curve(OURS),
+        Curve(PRINTED),
         Curve(OURS, keeps=(SMALL,), name=small(OURS), label=f"tdamp, {SMALL:g} of the units"),
         Curve("fedavg_adam"),
+        Curve("fedavg_adamw"),
         Curve("fedprox"),
         Curve(LASSO),
         Curve(LASSO, keeps=(SMALL,), name=small(LASSO), label=f"FedAvg + group lasso, {SMALL:g} of the units"),
@@ -39,4 +41,5 @@ def run(options: Options, console: Console) -> None:
     found = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(found.cells))
     draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    publish(found, points, curve_findings(found, points, OURS), console, about(found))
+    findings = [finding for ours in (OURS, PRINTED) for finding in curve_findings(found, points, ours)]
+    publish(found, points, findings, console, about(found))

@@ -37,6 +37,7 @@ PLAN = Plan(
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw everything there is."""
     found = evaluate(PLAN, options, console)
-    points = tidy.summary(tidy.table(found.cells))
+    runs = tidy.table(found.cells)
+    points = tidy.summary(runs)
     draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    publish(found, points, best_findings(found, tidy.final(points), OURS), console, about(found))
+    publish(found, points, best_findings(found, tidy.final(points), runs, OURS), console, about(found))

@@ -25,21 +25,31 @@ METHODS = {
     "group_lasso": Listed("tdamp.bench.baselines.gradient_methods:GroupLasso"),
     "group_snip": Listed("tdamp.bench.baselines.gradient_methods:GroupSnip"),
     "magnitude": Listed("tdamp.bench.baselines.gradient_methods:Magnitude"),
+    "adamw": Listed("tdamp.bench.baselines.gradient_methods:AdamW"),
+    "magnitude_adamw": Listed("tdamp.bench.baselines.gradient_methods:MagnitudeAdamW"),
     "tdamp_federated": Listed("tdamp.bench.ours_federated:FederatedTdamp", keeps_together=False),
+    "tdamp_federated_paper": Listed("tdamp.bench.ours_federated:PrintedTdamp", keeps_together=False),
     "tdamp_skewed": Listed("tdamp.bench.ours_federated:SkewedTdamp", keeps_together=False),
     "fedavg_adam": Listed("tdamp.bench.baselines.fedavg:FedAvgAdam"),
     "fedprox": Listed("tdamp.bench.baselines.fedavg:FedProx"),
     "fedavg_group_lasso": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupLasso"),
     "fedavg_group_snip": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupSnip"),
+    "fedavg_adamw": Listed("tdamp.bench.baselines.fedavg:FedAvgAdamW"),
     "fedavg_adam_skewed": Listed("tdamp.bench.baselines.fedavg:SkewedFedAvg"),
     "fedprox_skewed": Listed("tdamp.bench.baselines.fedavg:SkewedFedProx"),
     "tdamp_variant": Listed("tdamp.bench.ablations.methods:Variant", keeps_together=False),
+    "tdamp_printed": Listed("tdamp.bench.ablations.methods:Printed", keeps_together=False),
     "tdamp_turbo": Listed("tdamp.bench.ablations.methods:Turbo", keeps_together=False),
     "tdamp_rho": Listed("tdamp.bench.ablations.methods:Rho", keeps_together=False),
     "tdamp_no_pasp": Listed("tdamp.bench.ablations.methods:NoPasp", keeps_together=False),
     "tdamp_margins": Listed("tdamp.bench.ablations.margin_method:Margins", keeps_together=False),
+    "tdamp_printed_margins": Listed("tdamp.bench.ablations.margin_method:PrintedMargins", keeps_together=False),
 }
 OURS = ("tdamp", "tdamp_paper")
+PAPERS = ("amp", "adam", "early_stop", "group_lasso", "group_snip")
+"""The paper's baselines, and its Adam with early stopping: its claims are judged against these ..."""
+STRONG = ("magnitude", "adamw", "magnitude_adamw")
+"""... and what is claimed here against these."""
 NAMES = {"tdamp": "tdamp", "tdamp_paper": "the method as printed"}
 """What sentences call the variants."""
 

@@ -17,6 +17,7 @@ from ..record import Verdict
 from ..tables import show_verdicts
 from . import tidy
 from .evaluation import Evaluation
+from .store import Store
 from .tuning import BUDGET
 
 
@@ -45,7 +46,6 @@ def publish(
 ) -> None:
     """Write the CSV and the JSON file, and say what was found; `more` is added to the JSON file."""
     folder, name = found.options.folder(found.plan.name), found.plan.name
-    tidy.save(points, folder / f"{name}.csv")
     body = {
         "figure": name,
         "quick": found.options.quick,
@@ -56,11 +56,23 @@ def publish(
         },
         "budget": BUDGET,
         "cells": choices(found),
-        "seconds": seconds(found),
+        "seconds": seconds(found.store),
         **(more or {}),
-        "verdicts": [finding.to_dict() for finding in findings],
     }
-    write_json(folder / f"{name}.json", body)
+    announce(folder, name, body, points, findings, console)
+
+
+def announce(
+    folder: Path,
+    name: str,
+    body: dict[str, Any],
+    points: pd.DataFrame,
+    findings: Sequence[Finding],
+    console: Console,
+) -> None:
+    """Write the CSV and the JSON file, whose last entry are the findings, and say what was found."""
+    tidy.save(points, folder / f"{name}.csv")
+    write_json(folder / f"{name}.json", body | {"verdicts": [finding.to_dict() for finding in findings]})
     show_verdicts(console, [finding.verdict.to_dict() for finding in findings])
     for finding in findings:
         console.print(finding.sentence, highlight=False, soft_wrap=True)
@@ -81,10 +93,10 @@ def choices(found: Evaluation) -> list[dict[str, Any]]:
     return rows
 
 
-def seconds(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
-    """Seconds spent by data set, method and role, over all runs of the store."""
+def seconds(store: Store) -> dict[str, dict[str, dict[str, float]]]:
+    """Seconds spent by data set, method and role, over all of its runs."""
     spent: dict[str, dict[str, dict[str, float]]] = {}
-    for key, run in found.store.done.items():
+    for key, run in store.done.items():
         roles = spent.setdefault(key.data, {}).setdefault(key.method, {})
         roles[key.role] = roles.get(key.role, 0.0) + run.seconds
     return spent

@@ -19,10 +19,11 @@ class Figure:
 
     module: str
     paper: str
+    folder: str = "figures"
 
     def load(self) -> Any:
         """The module."""
-        return importlib.import_module(f"{__package__}.{self.module}")
+        return importlib.import_module(f"..{self.folder}.{self.module}", __package__)
 
 
 FIGURES = {
@@ -34,6 +35,11 @@ FIGURES = {
     "federated-curves": Figure("federated_curves", "10"),
     "federated-sparsity": Figure("federated_sparsity", "11"),
     "federated-skew": Figure("federated_skew", "-"),
+    "probit-sweep": Figure("probit_sweep", "-", "studies"),
+    "sweeps": Figure("sweeps", "-", "studies"),
+    "hmc": Figure("hmc", "-", "studies"),
+    "state-evolution": Figure("state_evolution", "-", "studies"),
+    "shift": Figure("shift", "-", "studies"),
 }
 
 
@@ -44,9 +50,8 @@ def run(name: str, options: Options, console: Console) -> None:
 
 def show(out: Path, console: Console) -> None:
     """All figures: what they show, their number in the paper, and whether the folder has their results."""
-    table = Table(
-        "name", "shows", "paper", f"in {out}", title="Figures of the paper's evaluation", title_justify="left"
-    )
+    title = "Figures of the paper's evaluation, and studies"
+    table = Table("name", "shows", "paper", f"in {out}", title=title, title_justify="left")
     for name, figure in FIGURES.items():
         there = "yes" if (out / name / f"{name}.json").exists() else "begun" if (out / name).exists() else "no"
         table.add_row(name, figure.load().TITLE, figure.paper, there)

@@ -8,13 +8,24 @@ from . import draw, panels, tidy
 from .evaluation import evaluate
 from .methods import OURS
 from .options import Options
+from .paired import last_epoch
 from .plan import Curve, Plan
 from .publish import publish
 from .sparsity_contest import against_each, findings, show
 
 TITLE = "Final test loss by share of units kept"
 
-METHODS = ("tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude")
+METHODS = (
+    "tdamp",
+    "tdamp_paper",
+    "amp",
+    "adam",
+    "early_stop",
+    "group_lasso",
+    "group_snip",
+    "magnitude",
+    "magnitude_adamw",
+)
 KEEPS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 PLAN = Plan(
     name="sparsity",
@@ -26,10 +37,11 @@ PLAN = Plan(
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
     found = evaluate(PLAN, options, console)
-    points = tidy.final(tidy.summary(tidy.table(found.cells)))
+    final = last_epoch(tidy.table(found.cells))
+    points = tidy.summary(final)
     draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name)
-    contests = {variant: against_each(points, variant) for variant in OURS}
+    contests = {variant: against_each(final, variant) for variant in OURS}
     show(console, contests["tdamp"], found.labels)
-    judged = [one for variant, each in contests.items() for one in findings(each, found.labels, variant)]
+    judged = [one for variant in OURS for one in findings(final, found.labels, variant)]
     more = {f"{variant}_against_each": each.to_dict("records") for variant, each in contests.items()}
     publish(found, points, judged, console, more)

@@ -1,4 +1,4 @@
-"""tdamp against the baselines at every share of units: who wins by how many standard errors, and by what ratio."""
+"""tdamp against the baselines at every share of units, seed by seed: who wins by how many standard errors."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from rich.console import Console
 
 from ..record import Verdict
 from ..tables import grid
-from .methods import NAMES, OURS
+from .methods import NAMES, OURS, PAPERS, STRONG
+from .paired import between, gap
 from .publish import Finding
 from .tidy import pick
 
-COMPRESSED = 0.5
-"""Shares up to this one count as compressed."""
-CLEAR = 1.0
-"""Standard errors that tell a win or a loss from a tie."""
 SLACK = 1.01, 1.0
 """A network is as small as asked for up to this factor and this many units."""
 TITLES = {"boston": "Boston housing", "mnist": "MNIST"}
 
 
-def against_each(points: pd.DataFrame, variant: str = "tdamp") -> pd.DataFrame:
-    """Every data set, share and baseline: both means, difference in standard errors, outcome, ratio theirs / ours."""
+def against_each(final: pd.DataFrame, variant: str = "tdamp") -> pd.DataFrame:
+    """Every data set, share and baseline: both means, difference in standard errors, outcome, ratio theirs / ours.
+
+    `final` is the last epoch of `tidy.table`; means and differences are over the seeds that both have.
+    """
     rows = []
-    for _, ours in pick(points, method=variant).iterrows():
-        rivals = pick(points, data=ours["data"], keep=ours["keep"])
-        for _, theirs in rivals[~rivals["method"].isin(OURS)].iterrows():
-            gap = standard_errors_apart(ours["mean"], ours["se"], theirs["mean"], theirs["se"])
-            won = outcome(gap) if is_small(ours["units"], rivals["units"].min()) else "larger"
-            ratio = theirs["mean"] / ours["mean"] if ours["mean"] > 0 else np.nan
-            rows.append((ours["data"], ours["keep"], theirs["method"], ours["mean"], theirs["mean"], gap, won, ratio))
+    units = final.groupby(["data", "keep", "method"])["units"].mean()
+    for (data, keep), here in final.groupby(["data", "keep"], sort=False):
+        there = list(dict.fromkeys(here["method"]))
+        for rival in (name for name in there if name not in OURS):
+            found = between(here, data, keep, variant, rival)
+            if found is not None:
+                small = is_small(units[data, keep, variant], units[data, keep].min())
+                ratio = found.theirs / found.ours if found.ours > 0 else np.nan
+                won = found.outcome if small else "larger"
+                rows.append((data, keep, rival, found.ours, found.theirs, found.in_se, won, ratio))
     return pd.DataFrame(rows, columns=["data", "keep", "baseline", "ours", "loss", "gap", "outcome", "ratio"])
 
 
@@ -46,47 +49,38 @@ def against_the_best(each: pd.DataFrame) -> pd.DataFrame:
     return each.loc[each.groupby(["data", "keep"], sort=False)["loss"].idxmin()] if len(each) else each
 
 
-def standard_errors_apart(mean: float, se: float, other: float, other_se: float) -> float:
-    """(mean - other) / sqrt(se^2 + other_se^2); infinite if one of them diverged, NaN if an error is unknown."""
-    if np.isinf(mean) or np.isinf(other):
-        return np.nan if mean == other else float(np.sign(mean - other)) * np.inf
-    spread = np.hypot(se, other_se)
-    if spread == 0:
-        return 0.0 if mean == other else float(np.sign(mean - other)) * np.inf
-    return float((mean - other) / spread)
+def findings(final: pd.DataFrame, labels: Mapping[str, str], variant: str = "tdamp") -> list[Finding]:
+    """The paper's claims against the paper's baselines, then ours against each of the stronger ones."""
+    each = against_each(final, variant)
+    found = _claims(final, each[each["baseline"].isin(PAPERS)], labels, variant, "the paper's baselines", "")
+    for rival in STRONG:
+        found += _claims(final, pick(each, baseline=rival), labels, variant, labels.get(rival, rival), f"{rival}-")
+    return found
 
 
-def outcome(gap: float) -> str:
-    """Of a difference in standard errors, seen from tdamp."""
-    if np.isnan(gap):
-        return "unknown"
-    return "win" if gap < -CLEAR else "loss" if gap > CLEAR else "tie"
-
-
-def findings(each: pd.DataFrame, labels: Mapping[str, str], variant: str = "tdamp") -> list[Finding]:
-    """Compressed cells won at least half, no cell lost, and the gap that widens, for each data set."""
+def _claims(
+    final: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str], variant: str, rivals: str, about: str
+) -> list[Finding]:
+    """For each data set: all pruned cells won, and the gap that widens."""
     found = []
-    best = against_the_best(each)
-    for data in best["data"].unique():
-        title = f"{TITLES.get(data, data)}, {NAMES[variant]}"
-        here, cells = pick(best, data=data), pick(each, data=data)
-        compressed = cells[cells["keep"] <= COMPRESSED]
-        if len(compressed):
-            share = float((compressed["outcome"] == "win").mean())
-            verdict = Verdict(f"{title}: cells with keep <= {COMPRESSED:g} won by more than a s.e.", share, ">=", 0.5)
-            sentence = (
-                f"{title}: against every baseline {_counts(cells)}, {share:.0%} of those with at most half of the "
-                f"units won; against the best baseline at each share {_counts(here)}."
-            )
-            found.append(Finding(verdict, sentence, "compressed", variant))
-        lost = [
-            f"keep {row.keep:g} to {labels.get(row.baseline, row.baseline)}"
-            for row in cells.itertuples()
-            if row.outcome == "loss"
-        ]
-        verdict = Verdict(f"{title}: cells lost by more than a s.e.", float(len(lost)), "<=", 0.0)
-        found.append(Finding(verdict, f"{title}: lost cells: {'; '.join(lost) or 'none'}.", "compressed", variant))
-        found += _widening(here, title, variant)
+    for data in each["data"].unique():
+        title = f"{TITLES.get(data, data)}, {NAMES[variant]} against {rivals}"
+        cells = pick(each, data=data)
+        best, pruned = against_the_best(cells), cells[cells["keep"] < 1]
+        if len(pruned):
+            share = float((pruned["outcome"] == "win").mean())
+            tied = share < 1 and bool(pruned["outcome"].isin(["win", "tie"]).all())
+            verdict = Verdict(f"{title}: share of the pruned cells won", share, ">=", 1.0, tied)
+            lost = [
+                f"keep {row.keep:g} to {labels.get(row.baseline, row.baseline)}"
+                for row in cells.itertuples()
+                if row.outcome == "loss"
+            ]
+            parts = [f"{title}: {_counts(cells)}"]
+            parts += [f"against the best of them at each share {_counts(best)}"] if len(best) < len(cells) else []
+            parts += [f"lost: {', '.join(lost)}"] if lost else []
+            found.append(Finding(verdict, f"{'; '.join(parts)}.", f"{about}compressed", variant))
+        found += _widening(final, best, title, variant, about)
     return found
 
 
@@ -102,20 +96,28 @@ def _counts(cells: pd.DataFrame) -> str:
     return ", ".join(f"{counts[word]} {past}" for word, past in words.items() if word in counts)
 
 
-def _widening(here: pd.DataFrame, title: str, variant: str) -> list[Finding]:
-    """Slope of log(best baseline / ours) over log(keep): negative where the gap grows as units go."""
-    here = here[np.isfinite(here["ratio"]) & (here["ratio"] > 0) & (here["outcome"] != "larger")].sort_values("keep")
-    if len(here) < 2:
+def _widening(final: pd.DataFrame, best: pd.DataFrame, title: str, variant: str, about: str) -> list[Finding]:
+    """Slope of log(best baseline / ours) over log(keep), seed by seed: negative where the gap grows as units go."""
+    best = best[np.isfinite(best["ratio"]) & (best["ratio"] > 0) & (best["outcome"] != "larger")].sort_values("keep")
+    if len(best) < 2:
         return []
-    slope = float(np.polyfit(np.log(here["keep"]), np.log(here["ratio"]), 1)[0])
-    verdict = Verdict(f"{title}: slope of log(best baseline / ours) over log(keep)", slope, "<", 0.0)
-    few, many = here.iloc[0], here.iloc[-1]
+    ours, theirs = ([] for _ in range(2))
+    for row in best.itertuples():
+        here = pick(final, data=row.data, keep=row.keep).set_index(["method", "seed"])["loss"]
+        ours.append(here[variant])
+        theirs.append(here[row.baseline])
+    both = [pd.concat(losses, axis=1, join="inner") for losses in (ours, theirs)]
+    seeds = both[0].index.intersection(both[1].index)
+    logs = [np.log(losses.loc[seeds].to_numpy()).T for losses in both]
+    apart = gap(*(np.polyfit(np.log(best["keep"]), losses, 1)[0] for losses in logs[::-1]))
+    few, many = best.iloc[0], best.iloc[-1]
+    whose = "its" if about else "the best baseline's"
     return [
         Finding(
-            verdict,
-            f"{title}: the best baseline's loss is {many['ratio']:.3g} times ours at keep {many['keep']:g} "
-            f"and {few['ratio']:.3g} times at keep {few['keep']:g}.",
-            "gap",
+            apart.verdict(f"{title}: slope of log({whose} loss / ours) over log(keep) is negative"),
+            f"{title}: {whose} loss is {many['ratio']:.3g} times ours at keep {many['keep']:g} "
+            f"and {few['ratio']:.3g} times at keep {few['keep']:g}; slope {apart.text()}.",
+            f"{about}gap",
             variant,
         )
     ]

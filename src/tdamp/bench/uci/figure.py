@@ -22,6 +22,7 @@ LOOKS = {
     "gp": Style("#009E73", marker="^"),
     "pytagi": Style("#CC79A7", marker="v"),
     "ensemble": Style("#D55E00", marker="D"),
+    "ensemble_adamw": Style("#882255", marker="X"),
     "laplace": Style("#E69F00", marker="P"),
 }
 """Published figures are hollow."""

@@ -1,4 +1,4 @@
-"""Who takes part: tdamp with its defaults, and four peers. What a peer tunes on which rows stands in its own module."""
+"""Who takes part: tdamp with its defaults, and five peers. What a peer tunes on which rows stands in its own module."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ QUICK_EPOCHS = 3
 
 @dataclass(frozen=True)
 class Method:
-    """How it is called, the module among the baselines that has it, and the most training rows it is asked to bear."""
+    """How it is called, the module and function among the baselines, and the most training rows it is asked to bear."""
 
     label: str
     module: str = ""
     most_rows: int | None = None
+    function: str = "predict"
 
     def peer(self) -> Peer:
         """What answers; imports its library, and says so if that is missing."""
         if not self.module:
             return ours
-        return standardised(importlib.import_module(f"..baselines.{self.module}", __package__).predict)
+        return standardised(getattr(importlib.import_module(f"..baselines.{self.module}", __package__), self.function))
 
 
 METHODS = {
@@ -36,6 +37,7 @@ METHODS = {
     "gp": Method("GP", "gaussian_process", most_rows=1500),
     "pytagi": Method("pytagi", "pytagi_regression"),
     "ensemble": Method("ensemble", "deep_ensemble"),
+    "ensemble_adamw": Method("ensemble, AdamW", "deep_ensemble", function="predict_adamw"),
     "laplace": Method("Laplace", "laplace_net"),
 }
 

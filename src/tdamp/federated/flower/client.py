@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...blocks import lost_without_inputs
 from ...compilation import keep_compiled
 from ...estimators import TDAMPClassifier, TDAMPRegressor
 from ...extras import need
@@ -39,12 +38,11 @@ def client_app(rows: Rows) -> Any:
         upload = _client(order, rows, context).train(order.broadcast)
         return wire.reply(wire.arrays_content(named(upload)), message)
 
-    @app.query("losses")
-    def losses(message: Any, context: Any) -> Any:
+    @app.query("conclude")
+    def conclude(message: Any, context: Any) -> Any:
         order = wire.order_from(message.content)
-        client = _client(order, rows, context)
-        lost = lost_without_inputs(posterior_of(order.terms, order.broadcast), client.data.x, client.data.y, order.ids)
-        return wire.reply(wire.arrays_content({"lost": lost, "n_rows": np.asarray(client.n_rows)}), message)
+        conclusion = _client(order, rows, context).conclude(posterior_of(order.terms, order.broadcast))
+        return wire.reply(wire.arrays_content(named(conclusion)), message)
 
     return app
 

@@ -19,6 +19,10 @@ PAUSE = 3.0
 """Seconds between two looks for new nodes, while there are too few."""
 
 
+ROUNDING = 1e-9
+"""By which a share may be above 1."""
+
+
 class TooFew(RuntimeError):
     """Not enough clients came, or came back, in time."""
 
@@ -121,6 +125,8 @@ class Meeting:
         numbers = [np.asarray(part) for part in about.summary]
         if not all(np.isfinite(part).all() for part in numbers) or not 0 < about.n_rows < np.inf:
             return f"client {about.number}: its means, spreads or number of rows are not finite and positive"
+        if not ((about.summary.x_nonzero >= 0) & (about.summary.x_nonzero <= 1 + ROUNDING)).all():
+            return f"client {about.number}: its shares of zeros are not between 0 and 1"
         first = next(iter(self.known.values()), about)
         shapes = [part.shape for part in numbers]
         if about.names != first.names or shapes != [np.shape(part) for part in first.summary]:

@@ -57,7 +57,8 @@ def federate(
     folder : for a checkpoint after every round. If there is one of the same federation, the training goes on from it;
         remove it (`forget`) when the model is safe.
     privacy : noise on the sum of the clients' clipped moves, added by this server, which sees their uploads.
-    options : rounds, local_epochs, aggregation, noise, precision, robust, step, momentum; as for `federated_fit`.
+    options : preset, rounds, local_epochs, aggregation, noise, precision, robust, step, momentum; as for
+        `federated_fit`.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def federate(
     strategy = FedPosterior(server, meeting, scaling, known, history, after_round, ending)
     strategy.run(grid)
     server.settle()
-    finish(estimator, server, history, strategy.losses(grid) if privacy is None else None)
+    finish(estimator, server, history, strategy.conclusions(grid) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 

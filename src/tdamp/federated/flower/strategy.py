@@ -1,7 +1,7 @@
 """The strategy: `Server`'s rounds as Flower's. Paper: Algorithm 2.
 
 Replies are sorted by client before anything is summed, so that their order of arrival changes nothing. Whoever does not
-reply in time, replies with an error, or sends what `validate.refused` refuses, is left out: the weights are the shares
+reply in time, replies with an error, or sends what the ending refuses, is left out: the weights are the shares
 of those that remain. Oracle: `federated_fit`, bit for bit.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from ...extras import need
 from ..endings import Ending, Record
-from ..exchange import Broadcast, Upload, upload_from
+from ..exchange import Broadcast, Conclusion, Upload, upload_from
 from ..server import Diverged, Server
 from ..summary import Scaling
-from ..validate import refused
+from ..validate import refused_conclusion
 from . import wire
 from .meeting import LOG, Meeting
 
@@ -106,18 +106,18 @@ class FedPosterior(Strategy):
         """Nothing."""
         return None
 
-    def losses(self, grid: Any) -> list[np.ndarray]:
-        """What each client's log likelihood loses without each input; those that do not reply count as the others."""
+    def conclusions(self, grid: Any) -> list[Conclusion]:
+        """What the clients say of the final posterior; the losses of those that reply stand for all."""
         rules = self.meeting.rules
         for _ in range(MOST_FAILED):
             self._nodes = self.meeting.gather(grid, rules.min_replies)
             self._sent = dict.fromkeys(self._nodes, _whole(self.server))
-            replies = grid.send_and_receive(self._messages(wire.LOSSES, "end"), timeout=rules.round_timeout)
-            heard = self._lost(self.meeting.heard(replies, self._nodes))
+            replies = grid.send_and_receive(self._messages(wire.CONCLUDE, "end"), timeout=rules.round_timeout)
+            heard = self._concluded(self.meeting.heard(replies, self._nodes))
             if heard:
-                whole = sum(self.server.rows.values()) / sum(rows for _, rows in heard)
-                return [lost * whole for lost, _ in heard]
-        raise Stalled(f"no client has told its losses, {MOST_FAILED} times: run again, to go on from the checkpoint")
+                whole = sum(self.server.rows.values()) / sum(float(one.n_rows) for one in heard)
+                return [one._replace(lost=one.lost * whole) for one in heard]
+        raise Stalled(f"no client has concluded, {MOST_FAILED} times: run again, to go on from the checkpoint")
 
     def _messages(self, kind: str, group: str) -> list[Any]:
         messages = []
@@ -134,7 +134,7 @@ class FedPosterior(Strategy):
         for number, content in contents.items():
             try:
                 upload = upload_from(wire.arrays_of(content["arrays"]), self.server.network.n_layers)
-                reason = refused(self.server, upload)
+                reason = self.ending.refused(self.server, upload)
             except (KeyError, TypeError, ValueError) as error:
                 reason = f"it cannot be read ({error!r})"
             if reason is None:
@@ -143,19 +143,19 @@ class FedPosterior(Strategy):
                 LOG.warning("Client %d's upload is refused: %s", number, reason)
         return found
 
-    def _lost(self, contents: dict[int, Any]) -> list[tuple[np.ndarray, float]]:
-        found, shape = [], self.scaling.x_mean.shape
+    def _concluded(self, contents: dict[int, Any]) -> list[Conclusion]:
+        found = []
         for number, content in contents.items():
             try:
                 arrays = wire.arrays_of(content["arrays"])
-                lost, rows = np.asarray(arrays["lost"], np.float64), float(arrays["n_rows"])
+                conclusion = Conclusion(**arrays)
+                reason = refused_conclusion(self.server, conclusion)
             except (KeyError, TypeError, ValueError) as error:
-                LOG.warning("Client %d's losses cannot be read (%r).", number, error)
-                continue
-            if lost.shape == shape and np.isfinite(lost).all() and 0 < rows < np.inf:
-                found.append((lost, rows))
+                reason = f"it cannot be read ({error!r})"
+            if reason is None:
+                found.append(conclusion)
             else:
-                LOG.warning("Client %d's losses are left out: expected %s finite numbers.", number, shape)
+                LOG.warning("Client %d's conclusion is left out: %s", number, reason)
         return found
 
     def _again(self, reason: str) -> tuple[None, None]:

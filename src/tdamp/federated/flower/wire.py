@@ -1,8 +1,8 @@
 """Flower's messages: what each of them holds, written and read in one place.
 
-Server to client: `query.introduce` (the task), `train` and `query.losses` (a broadcast, the terms, the scales).
-Client to server: an introduction, an upload, losses. Arrays keep their types: float32, and float64 for numbers of rows
-and for scales, so that nothing is rounded on the way. Oracle: what is read is what was written, bit for bit.
+Server to client: `query.introduce` (the task), `train` and `query.conclude` (a broadcast, the terms, the scales).
+Client to server: an introduction, an upload, a conclusion. Arrays keep their types: float32, and float64 for numbers
+of rows and for scales, so that nothing is rounded on the way. Oracle: what is read is what was written, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..terms import Terms
 
 flwr: Any = need("flwr.app", "federated")
 
-INTRODUCE, TRAIN, LOSSES = "query.introduce", "train", "query.losses"
+INTRODUCE, TRAIN, CONCLUDE = "query.introduce", "train", "query.conclude"
 
 
 def message(kind: str, node: int, content: Any, group: str, seconds: float) -> Any:
@@ -127,5 +127,5 @@ def order_from(content: Any) -> Order:
 
 
 def arrays_content(arrays: Arrays) -> Any:
-    """An upload or losses as records."""
+    """An upload or a conclusion as records."""
     return flwr.RecordDict({"arrays": arrays_record(arrays)})

@@ -1,0 +1,56 @@
+"""How Adam is told to train: plain, as in the paper, or AdamW with cosine decay, weight decay and dropout.
+
+AdamW: Loshchilov and Hutter, 2019. Cosine decay: the same, 2017. Dropout: Srivastava et al., 2014.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..jobs import Config
+
+
+class Recipe(NamedTuple):
+    """A learning rate; unless told otherwise it is constant and nothing else is done.
+
+    `cosine`: the rate falls to 0 over all epochs. `weight_decay`: every step takes the share rate x weight_decay off
+    every parameter. `dropout`: the share of each hidden layer's units that is left out in training, never in
+    prediction.
+    """
+
+    rate: float
+    weight_decay: float = 0.0
+    dropout: float = 0.0
+    cosine: bool = False
+
+    @classmethod
+    def of(cls, given: float | Recipe | Config) -> Recipe:
+        """From a mere rate, or from a configuration, whose other entries are left alone."""
+        if isinstance(given, Recipe):
+            return given
+        if isinstance(given, dict):
+            known = {name: float(given[name]) for name in ("weight_decay", "dropout") if name in given}
+            return cls(float(given.get("rate", 0.0)), cosine=bool(given.get("cosine", 0)), **known)
+        return cls(float(given))
+
+    @property
+    def plain(self) -> bool:
+        """Whether this is Adam at a constant rate."""
+        return self == Recipe(self.rate)
+
+    @property
+    def config(self) -> Config:
+        """As a point of a grid."""
+        found = self._asdict() | {"cosine": int(self.cosine)}
+        return {"rate": self.rate} if self.plain else found
+
+    def __str__(self) -> str:
+        if self.plain:
+            return f"{self.rate:g}"
+        schedule = ", cosine" if self.cosine else ""
+        return f"{self.rate:g}{schedule}, weight decay {self.weight_decay:g}, dropout {self.dropout:g}"
+
+
+def strong(rate: float, weight_decay: float, dropout: float) -> Recipe:
+    """AdamW with cosine decay."""
+    return Recipe(rate, weight_decay, dropout, cosine=True)

@@ -1,0 +1,86 @@
+"""What a federation runs with when nobody says otherwise: the benchmark's own schedule, and scales of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tdamp import TDAMPClassifier, rows
+from tdamp.bench.ours_federated import AVERAGED, PRUNED, federated_settings
+from tdamp.federated.joint import agree
+from tdamp.federated.summary import merged, scaling_of, summary_of
+from tdamp.federated.terms import Terms
+
+LENGTHS = {"rounds": 6, "local_epochs": 3}
+RNG = np.random.default_rng(0)
+
+
+def terms(n_rows: int, clients: int, **changes: Any) -> Terms:
+    """What is agreed on for ten classes of 20 inputs."""
+    x = RNG.normal(size=(n_rows, 20))
+    estimator: Any = TDAMPClassifier((16,), random_state=0, **changes)
+    estimator.n_features_in_ = 20
+    summaries = {k: summary_of(part, None, np.ones(len(part))) for k, part in enumerate(np.array_split(x, clients))}
+    return agree(estimator, summaries, list(range(10)), **LENGTHS)[0]
+
+
+@pytest.mark.parametrize(("keep", "config"), [(None, AVERAGED), (0.5, PRUNED)])
+def test_the_defaults_are_what_the_benchmark_measures(keep: float | None, config: dict[str, Any]) -> None:
+    """twin: schedule, base variances, pruning, step and momentum of the benchmark's configuration."""
+    found = terms(6000, 3, keep=keep)
+    theirs = federated_settings(config, keep or 1, 100, **LENGTHS)
+    names = ("data_weight", "memory", "learn_base_var", "max_epochs", "keep")
+    for name in (*names, *(("prune_start", "prune_end") if keep else ())):
+        assert getattr(found.settings, name) == getattr(theirs, name), name
+    assert (found.step, found.momentum, found.aggregation) == tuple(
+        config[name] for name in ("step", "momentum", "aggregation")
+    )
+
+
+def test_small_tables_begin_lower() -> None:
+    """identity: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
+    found = terms(900, 3).settings
+    np.testing.assert_allclose(found.data_weight[::3], 1000 / 900 + 2 * np.arange(6))
+    np.testing.assert_allclose(found.memory, np.divide(found.data_weight, 2))
+    assert not found.learn_base_var
+    own = terms(6000, 3, data_weight=5.0).settings
+    assert set(own.data_weight) == {5.0} and set(own.memory) == {2.5} and not own.learn_base_var
+
+
+def pixels(n: int) -> np.ndarray:
+    """Mostly zeros; some columns are hardly ever anything else, one always is."""
+    x = np.where(RNG.random((n, 30)) < np.linspace(0.02, 0.5, 30), RNG.uniform(0, 255, (n, 30)), 0.0)
+    return np.column_stack([x, np.zeros(n)])
+
+
+def test_zeros_add_up() -> None:
+    """identity: the summary of clients together is that of all their rows, weights included."""
+    x, weight = pixels(90), RNG.uniform(0.5, 2, 90)
+    parts = np.split(np.arange(90), [20, 50])
+    whole = summary_of(x, x[:, :1], weight)
+    found = merged([summary_of(x[part], x[part, :1], weight[part]) for part in parts])
+    for ours, all_rows in zip(found, whole, strict=True):
+        np.testing.assert_allclose(ours, all_rows, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(whole.x_nonzero, np.average(x != 0, axis=0, weights=weight))
+
+
+def test_scales_are_those_of_a_centralised_fit() -> None:
+    """identity: clients' summaries together give what `rows.input_scales` makes of all rows; or nothing is scaled."""
+    x = np.column_stack([pixels(500), RNG.normal(50, 15, 500)])
+    parts = np.split(np.arange(500), [100, 350])
+    total = merged([summary_of(x[part], None, np.ones(len(part))) for part in parts])
+    found = scaling_of(total, True)
+    mean, scale = rows.input_scales(x, np.ones(500))
+    np.testing.assert_allclose(found.x_mean, mean)
+    np.testing.assert_allclose(found.x_scale, scale)
+    assert (scale[:5] > 1.5 * x.std(0)[:5]).all()  # the rarest
+    assert (scaling_of(total, False).x_scale == 1).all()
+
+
+def test_a_regression_keeps_its_own_target_scale() -> None:
+    """identity: y is standardised whatever the inputs share."""
+    x = pixels(200)
+    found = scaling_of(summary_of(x, 7 + 3 * x[:, :1], np.ones(200)), True)
+    np.testing.assert_allclose(found.y_scale, 3 * x[:, 0].std())
