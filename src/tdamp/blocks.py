@@ -67,17 +67,22 @@ def point(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
 
 
 def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray | ScaledRows, most: int, *more: Any) -> Any:
-    """`program` of all rows, at most about `most` at a time; the units are padded as they are in training."""
+    """`program` of all rows, at most about `most` at a time; the units are padded as they are in training.
+
+    At most two blocks are held, one that is computed and one that is made: JAX returns before it has computed, and on
+    a busy machine a queue of blocks would be a copy of the table.
+    """
     state, network, columns = fitted.state, fitted.network, fitted.kept[0]
     if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
         columns = columns[index[0]]
     size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
-    found = []
+    found: list[Any] = []
     for start in range(0, len(x), size):
         block = x[start : start + size][:, columns].astype(state.layers[0].centre.dtype)
         full = np.concatenate([block, np.zeros((size - len(block), len(columns)), block.dtype)])
         found.append(program(network, state.layers, full, *more))
+        found[-2:-1] = [jax.tree.map(np.asarray, before) for before in found[-2:-1]]
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
 
 
