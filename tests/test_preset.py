@@ -24,8 +24,9 @@ X, Y = make_friedman1(90, noise=0.5, random_state=0)
 FLOWERS, KINDS = load_iris(return_X_y=True)
 SHORT: dict[str, Any] = {"max_epochs": 4, "batch_size": 16, "random_state": 0}
 EXPLICIT = {
-    "prior": "gaussian", "pruning": "exact", "pasp": "anchored", "noise_every": "minibatch", "trust": 3.0,
-    "centre_rate": 0.1, "sweeps": 2, "prediction": "posterior", "active_threshold": 0.7, "init_active_prob": 0.3,
+    "prior": "gaussian", "pruning": "exact", "pasp": "anchored", "noise_every": "minibatch", "noise_rate": 0.1,
+    "trust": 3.0, "centre_rate": 0.1, "sweeps": 2, "prediction": "posterior", "active_threshold": 0.7,
+    "init_active_prob": 0.3,
 }  # fmt: skip
 
 
@@ -155,7 +156,8 @@ def test_a_folder_from_before(classifier: TDAMPClassifier, tmp_path: Path) -> No
     path = tmp_path / "m" / "config.json"
     config = json.loads(path.read_text())
     del config["config_sha256"], config["settings"]["prediction"]
-    new = {"preset", "prediction", "trust", "noise_every", "centre_rate", "active_threshold", "init_active_prob"}
+    new = {"preset", "prediction", "trust", "noise_every", "noise_rate", "centre_rate"}
+    new |= {"active_threshold", "init_active_prob"}
     config["params"] = {k: v for k, v in config["params"].items() if k not in new} | {"prior": "gaussian"}
     path.write_text(json.dumps(config))
     again = load(tmp_path / "m")
@@ -178,13 +180,14 @@ def test_streaming_goes_on_in_question() -> None:
 def test_the_command_line(tmp_path: Path) -> None:
     """twin: `tdamp fit` with the options is the estimator with the parameters."""
     data = csv(tmp_path, "houses.csv", houses(120))
-    options = ["--trust", "none", "--noise-every", "minibatch", "--centre-rate", "0.1"]
+    options = ["--trust", "none", "--noise-every", "minibatch", "--centre-rate", "0.1", "--noise-rate", "0.3"]
     options += ["--active-threshold", "0.8", "--init-active-prob", "0.6", "--prediction", "posterior"]
     fit_houses = ["fit", data, "--target", "price", "--hidden", "8", "--epochs", "2", "--preset", "paper"]
     said = call(*fit_houses, *options, "--out", tmp_path / "m")
     assert said.code == 0, said.err
     made = load(tmp_path / "m").settings_
     assert made.trust == math.inf and made.noise_every == "minibatch" and made.centre_rate == 0.1
+    assert made.noise_rate == 0.3
     assert (made.active_threshold, made.init_active_prob, made.prediction) == (0.8, 0.6, "posterior")
     assert (made.prior, made.pasp, made.pruning, made.sweeps) == ("group", "paper", "paper", 1)
     said = call(*fit_houses, "--out", tmp_path / "n")

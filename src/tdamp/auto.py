@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import mstep
 from .network import Task
 from .settings import Settings
 
@@ -162,6 +163,16 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
         hold_out=hold_out,
         memory=(MEMORY_ROWS / n, 1.0) if n >= HUGE_ROWS else None,
     )
+
+
+NOISE_STEP = 0.02
+
+
+def noise_rate(n_rows: float, batch_size: int) -> float:
+    """`Settings.noise_rate` that moves the noise by NOISE_STEP with every minibatch of a size that was chosen here. A
+    user's own batches are larger or smaller, and move it as far with the same rows."""
+    unit = min(mstep.NOISE_ROWS, n_rows / mstep.LEAST_STEPS)
+    return 1 - (1 - NOISE_STEP) ** (unit / min(batch_size, n_rows))
 
 
 MANY_ROWS = 1000

@@ -24,6 +24,7 @@ from .auto import (
     choose_shallow,
     counted_once,
     deep,
+    noise_rate,
     pruning,
 )
 from .callbacks import Callbacks
@@ -50,8 +51,8 @@ SOURCES = 2**31
 
 
 TUNABLE = (
-    "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "trust",
-    "centre_rate", "input_dropout", "sweeps", "batch_size", "max_epochs", "prediction",
+    "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "noise_rate",
+    "trust", "centre_rate", "input_dropout", "sweeps", "batch_size", "max_epochs", "prediction",
 )  # fmt: skip
 """Parameters that are settings of the engine; where one is "auto" the preset decides, or the size of the data."""
 
@@ -78,13 +79,15 @@ class Learner(Findings, BaseEstimator):
     data_weight : how often each datum counts, a number or one for each epoch.
     noise_update : "em", "numerical" or "fixed".
     noise_every : "minibatch" or "epoch", how often the noise is learned; `partial_fit` does with every minibatch.
+    noise_rate : how fast the noise is learned with every minibatch (`Settings.noise_rate`). It counts rows, so that it
+        is as fast with any `batch_size`.
     trust : how far a minibatch may move a layer beyond what is expected of it (`Settings.trust`); None: as far as it
         wants.
     centre_rate : how fast hidden layers follow the mean of their inputs; 0 leaves them uncentred.
     input_dropout : the share of the inputs that each row does without, at random and anew in every epoch of training
         (with `standardize` they are at their mean then). "auto" is 0; 0.1 suits images.
-    sweeps, batch_size, max_epochs, data_weight, trust, noise_every : "auto" chooses them from the size of the data
-        (`tdamp.auto`). The other defaults of "auto" are the first ones named, or those of `Settings`.
+    sweeps, batch_size, max_epochs, data_weight, trust, noise_every, noise_rate : "auto" chooses them from the size of
+        the data (`tdamp.auto`). The other defaults of "auto" are the first ones named, or those of `Settings`.
     early_stopping : judge epochs by the log score of rows that are not trained on; "auto" does so when there are rows
         enough. They tell a regression also how wide to predict. `validation_fraction` of the rows is held out, and
         training stops after `patience` epochs without a better score. A network with a Gaussian prior and all its units
@@ -143,6 +146,7 @@ class Learner(Findings, BaseEstimator):
         data_weight: Any = "auto",
         noise_update: str = "em",
         noise_every: str = "auto",
+        noise_rate: Any = "auto",
         trust: Any = "auto",
         centre_rate: Any = "auto",
         input_dropout: Any = "auto",
@@ -174,6 +178,7 @@ class Learner(Findings, BaseEstimator):
         self.data_weight = data_weight
         self.noise_update = noise_update
         self.noise_every = noise_every
+        self.noise_rate = noise_rate
         self.trust = trust
         self.centre_rate = centre_rate
         self.input_dropout = input_dropout
@@ -367,8 +372,10 @@ class Learner(Findings, BaseEstimator):
         if self.fitted_.outcome is not Outcome.OK:
             TrainingWarning.tell(self.fitted_.outcome)
 
-    def _settings(self, network: Network, n_rows: int, streams: bool = False) -> tuple[Settings, bool]:
-        """The settings of a fit, and whether rows are held out to stop by."""
+    def _settings(
+        self, network: Network, n_rows: int, streams: bool = False, n_all: float | None = None
+    ) -> tuple[Settings, bool]:
+        """The settings of a fit, and whether rows are held out to stop by; `n_rows` may be a client's of `n_all`."""
         check_switches(self)
         printed = self.preset == "paper"
         explicit = {name: value for name in TUNABLE if not is_auto(value := getattr(self, name))}
@@ -384,6 +391,7 @@ class Learner(Findings, BaseEstimator):
             explicit["data_weight"] = by_epoch("data_weight", explicit["data_weight"])
         rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
         rest.pop("memory", None)
+        rest["noise_rate"] = noise_rate(n_all or n_rows, chosen.batch_size)
         values = {**rest, **(PAPER if printed else {}), **explicit}
         keep = kept(self.keep)
         further: dict[str, Any] = {}

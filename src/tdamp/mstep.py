@@ -23,6 +23,10 @@ NoiseRule = Literal["em", "numerical", "fixed"]
 NOISE_RANGE = 1e-6, 1e6
 """Bounds of the noise variance, relative to the output scale it started from."""
 NOISE_DAMPING = 0.5
+NOISE_ROWS = 100
+LEAST_STEPS = 20
+"""`noise_rate` is of a minibatch of NOISE_ROWS rows, or of an epoch's LEAST_STEPS-th part if that is less: one large
+minibatch an epoch then learns the noise in as many epochs as twenty small ones do."""
 _GRID = np.linspace(-4.0, 4.0, 41)  # log candidates around the present noise variance, for `numerical`
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
 
@@ -87,6 +91,11 @@ def damped_noise(task: Task, noise_var: Array, target: Array, scale: Array) -> t
     """The once-an-epoch update, Paper: eq. (cls_v_update): half old, half new; regression takes the new one."""
     new = target if task == "regression" else noise_var + NOISE_DAMPING * (target - noise_var)
     return bound_noise(new, scale)
+
+
+def noise_step(noise_rate: Array | float, n_batch: Array, n_rows: Array | float) -> Array:
+    """The rate of a minibatch of `n_batch` of `n_rows` rows: however they are cut, the same rows have the same rate."""
+    return 1 - (1 - noise_rate) ** (n_batch / jnp.minimum(NOISE_ROWS, n_rows / LEAST_STEPS))
 
 
 def running_noise(noise_var: Array, target: Array, rate: Array, scale: Array) -> tuple[Array, Array]:

@@ -56,6 +56,8 @@ class Settings:
         None, leaves every step as it is.
     input_dropout: the share of the inputs that each row does without, at random and anew in every epoch. Predictions
         have all inputs. It keeps networks with many redundant inputs, such as pixels, from relying on single ones.
+    noise_rate: how much 100 rows, or a twentieth of the rows if those are fewer, tell the running noise variance
+        (noise_every="minibatch"): the weight of theirs in an exponential average of its logarithm.
     patience: how many epochs may bring no better score of the `monitor`, if one is given to `fit`.
     init_scale, init_noise: random means of init_scale times He's, and a variance that makes the noise-to-signal
         ratio of the untrained outputs init_noise, whatever the depth.

@@ -175,6 +175,7 @@ PARAMETERS = [
     *(parameter("preset", value, '"paper" or None') for value in ("auto", "printed", 1, ["paper"])),
     *(parameter("pruning", value, "expected one of") for value in ("none", None)),
     *(parameter("noise_every", value, "expected one of") for value in ("row", 3)),
+    *(parameter("noise_rate", value, r"a number in \(0, 1\]") for value in (0, 1.5, None, "x")),
     *(parameter("prediction", value, "expected one of") for value in ("median", None)),
     *(parameter("trust", value, "or None for no limit") for value in (0, -1, "x", np.nan, True)),
     *(parameter("centre_rate", value, r"a number in \[0, 1\)") for value in (1, -0.1, None, "x")),

@@ -103,7 +103,8 @@ def epoch(
         sums, seen = sums + batch_sums, seen + weight.sum()
         if rules.noise_every == "minibatch":
             target = np.clip(noise_target(rules, batch_sums, weight.sum()), low, high)
-            noise_var = np.exp((1 - rules.noise_rate) * np.log(noise_var) + rules.noise_rate * np.log(target))
+            rate = 1 - (1 - rules.noise_rate) ** (weight.sum() / min(100, rules.n_rows / 20))
+            noise_var = np.exp((1 - rate) * np.log(noise_var) + rate * np.log(target))
     if rules.noise_every == "epoch":
         target = noise_target(rules, sums, seen)
         noise_var = np.clip(target if rules.task == "regression" else 0.5 * (target + noise_var), low, high)

@@ -73,7 +73,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     if n_clients == 1 or given.get("aggregation") == "sites":
         chosen = {"step": 1.0, "momentum": 0.0, "forget": FORGET}
     lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
-    settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1))
+    settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1), n_all=n_rows)
     if preset == "paper":
         rounds, epochs = (lengths.get(name, getattr(Terms, name)) for name in ("rounds", "local_epochs"))
         settings = replace(settings, **PAPER, memory=None, max_epochs=rounds * epochs)
