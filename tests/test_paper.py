@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,10 +18,10 @@ from tdamp import Network, Outcome, Settings, fit, gumbel
 from tdamp.beliefs import natural
 from tdamp.factors import spike_slab
 from tdamp.state import init
-from tdamp.turbo import active_logit
+from tdamp.turbo import active_logit, posterior
 
 ROWS, BATCH, EPOCHS, SEED = 23, 5, 6, 3
-RHO_TH, RHO_0, TARGET = 0.8, 0.7, 4
+RHO_TH, RHO_0, TARGET = 0.8, 0.7, 4.4
 CASES = {
     "regression": (Network((4, 6, 4, 1)), 0.1),
     "classification": (Network((4, 6, 4, 3), "classification"), 0.5),
@@ -31,7 +32,7 @@ CASES = {
 def problem(network: Network) -> tuple[np.ndarray, np.ndarray]:
     """Rows in float64, of which two of the four inputs matter."""
     rng = np.random.default_rng(7)
-    x = rng.normal(size=(ROWS, 4))
+    x = 0.3 + rng.normal(size=(ROWS, 4))
     signal = np.maximum(x[:, 0] - x[:, 1], 0) + 0.1 * rng.normal(size=ROWS)
     return x, signal if network.task == "regression" else np.digitize(signal, [0.2, 1.0])
 
@@ -59,7 +60,7 @@ def printed(network: Network, settings: Settings, x: np.ndarray, y: np.ndarray) 
     )  # fmt: skip
     scale = np.array(state.noise_scale)
     found = Printed(rules, layers, np.array(state.noise_var), scale, TARGET, RHO_TH, RHO_0)
-    x = x - np.asarray(state.layers[0].centre)
+    assert not np.asarray(state.layers[0].centre).any(), "as printed the first layer's inputs are the data"
     for epoch in range(EPOCHS):
         order = np.random.default_rng((SEED, epoch)).permutation(ROWS)
         parts = [order[i : i + BATCH] for i in range(0, ROWS, BATCH)]
@@ -105,11 +106,28 @@ def test_the_recipe() -> None:
     settings = Settings.paper(keep=0.3)
     assert settings == Settings(
         keep=0.3, prior="group", pasp="paper", pasp_power=1.0, noise_every="epoch", pruning="paper", sweeps=1,
-        trust=math.inf, centre_rate=0.0, prediction="mean",
+        trust=math.inf, centre_rate=0.0, centre_inputs=False, prediction="mean",
     )  # fmt: skip
     assert Settings.paper().keep is None and not Settings.paper().prunes
     mine = Settings.paper(keep=0.3, trust=2.0, prediction="posterior", batch_size=7)
     assert mine == replace(settings, trust=2.0, prediction="posterior", batch_size=7)
+
+
+@pytest.mark.parametrize("task", CASES)
+def test_rho_of_one_is_a_gaussian_prior(task: str) -> None:
+    """twin: groups that are surely active are those of the Gaussian prior; one in question is not."""
+    network, init_noise = CASES[task]
+    x, y = problem(network)
+
+    def weights(**more: Any) -> np.ndarray:
+        fitted = fit(network, x, y, Settings.paper(batch_size=BATCH, max_epochs=EPOCHS, init_noise=init_noise, **more))
+        return np.concatenate([np.ravel(m) for layer in fitted.state.layers for m in posterior(layer)[0]])
+
+    plain = weights(prior="gaussian")
+    close(weights(init_active_prob=1.0), plain)
+    assert np.abs(weights(init_active_prob=1 - 1e-6) - plain).max() > 1e-7, "the two would be told apart"
+    with pytest.raises(ValueError, match="init_active_prob=1: units"):
+        Settings.paper(keep=0.5, init_active_prob=1.0)
 
 
 def test_no_trust_region() -> None:

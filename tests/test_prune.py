@@ -148,7 +148,7 @@ def test_paper_rule(seed: int, keep: float) -> None:
     masks, acted = prune.paper(settings, network, active, probs)
     n_sure = sum(bool(on) and p > 0.9 for a, q in zip(active, probs, strict=True) for on, p in zip(a, q, strict=True))
     stay = [[bool(on) and p >= 0.9 for on, p in zip(a, q, strict=True)] for a, q in zip(active, probs, strict=True)]
-    assert acted == (n_sure > round(keep * 10) and all(any(s) for s in stay))
+    assert acted == (n_sure > keep * 10 and all(any(s) for s in stay))
     for mask, want in zip(masks, stay if acted else active, strict=True):
         np.testing.assert_array_equal(mask, want)
 
@@ -165,7 +165,7 @@ def test_paper_rule_counts_groups(seed: int, keep: float) -> None:
     masks, acted = prune.paper(settings, Network((7, 4, 2)), active, probs, left, asked)
     stay = [mask & (p > 0.9) for mask, p in zip(active, probs, strict=True)]
     n_sure = len({g for g, on in zip(left, stay[0], strict=True) if on}) + int(stay[1].sum())
-    assert acted == (n_sure > round(keep * 9) and all(s.any() for s in stay))
+    assert acted == (n_sure > keep * 9 and all(s.any() for s in stay))
     for mask, want in zip(masks, stay if acted else active, strict=True):
         np.testing.assert_array_equal(mask, want)
     assert prune.n_left(active, left) == 2 + active[1].sum() and prune.n_left(active, None) == sum(counts(active))

@@ -145,7 +145,8 @@ def paper(
 
     It leaves no layer empty: then it waits. Group ids as in `exact`.
     """
-    target = goal_units(settings, network, group_of if asked_groups is None else asked_groups)
+    counts = n_groups(network, group_of if asked_groups is None else asked_groups)
+    target = settings.keep * sum(counts) if isinstance(settings.keep, float) else None  # as printed: not rounded
     sure = [mask & (p > settings.active_threshold) for mask, p in zip(active, active_prob, strict=True)]
     kept = [mask & (p >= settings.active_threshold) for mask, p in zip(active, active_prob, strict=True)]
     acts = target is not None and n_left(sure, group_of) > target and all(mask.any() for mask in kept)

@@ -28,6 +28,7 @@ PAPER: dict[str, Any] = {
     "sweeps": 1,
     "trust": math.inf,
     "centre_rate": 0.0,
+    "centre_inputs": False,
     "learn_base_var": False,
     "prediction": "mean",
 }
@@ -54,6 +55,8 @@ class Settings:
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
         that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain). Infinity, or
         None, leaves every step as it is.
+    centre_rate, centre_inputs: how fast a hidden layer's centre, which is taken off its inputs, follows their mean (0:
+        they stay as they are), and whether the mean of the data is taken off theirs.
     input_dropout: the share of the inputs that each row does without, at random and anew in every epoch. Predictions
         have all inputs. It keeps networks with many redundant inputs, such as pixels, from relying on single ones.
     noise_rate: how much 100 rows, or a twentieth of the rows if those are fewer, tell the running noise variance
@@ -73,6 +76,7 @@ class Settings:
     damping: float = 0.5
     trust: float = 4.0
     centre_rate: float = 0.02
+    centre_inputs: bool = True
     input_dropout: float = 0.0
     prior: Prior = "gaussian"
     pasp: Pasp = "anchored"
@@ -127,6 +131,8 @@ class Settings:
         self._check_number("trust", "a positive number, or None for no limit", lambda value: value > 0)
         for name in ("init_active_prob", "active_threshold", "noise_rate", "pasp_power"):
             self._check_number(name, "a number in (0, 1]", lambda value: 0 < value <= 1)
+        if not isinstance(self.centre_inputs, bool):
+            raise ValueError(f"centre_inputs={self.centre_inputs!r}: expected True or False")
         for name in ("damping", "centre_rate", "input_dropout"):
             self._check_number(name, "a number in [0, 1)", lambda value: 0 <= value < 1)
         if not 0 <= self.prune_start <= self.prune_end <= 1:
@@ -139,6 +145,8 @@ class Settings:
             raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
         if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
             raise ValueError('pruning="paper" needs prior="group" and keep as a fraction of all units')
+        if self.pruning == "paper" and self.prunes and self.init_active_prob == 1:
+            raise ValueError("init_active_prob=1: units that are surely active are never removed; expected less than 1")
         if isinstance(self.keep, float) and not 0 < self.keep <= 1:
             raise ValueError(f"keep={self.keep!r}: expected a fraction in (0, 1], a number of units, or None")
 

@@ -21,7 +21,8 @@ ROUNDING = 1e-20
 """A variance below this share of the squared mean is rounding: the column is constant."""
 
 SUREST = 1e-6
-"""No unit in question is surer than by this to be needed: evidence could never move it."""
+"""No unit in question is surer than by this to be needed: evidence could never move it. One of probability 1 is not in
+question."""
 
 
 class State(NamedTuple):
@@ -82,6 +83,8 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     """
     regression = network.task == "regression"
     x_mean, x_power, y_mean, y_var = scales
+    if not settings.centre_inputs:
+        x_mean, x_power = np.zeros_like(x_mean), x_power + float(np.square(x_mean).sum())
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
@@ -137,8 +140,8 @@ def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
 
 
 def prior_logit(prob: float) -> float:
-    """Log-odds of a prior probability, at most those of 1 - SUREST."""
-    return math.log(prob) - math.log(max(1 - prob, SUREST))
+    """Log-odds of a prior probability: at most those of 1 - SUREST, or infinite."""
+    return math.inf if prob == 1 else math.log(prob) - math.log(max(1 - prob, SUREST))
 
 
 def question(

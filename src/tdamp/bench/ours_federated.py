@@ -122,6 +122,7 @@ class PrintedTdamp(FederatedTdamp):
         """The configuration as terms."""
         own = {name: float(value) for name, value in job.config.items()}
         keep = None if job.keep == 1 else job.keep
+        own |= {"init_active_prob": 1.0} if keep is None else {}  # as in `paper_settings`
         network = Network(widths, job.problem.task, "relu")
         return Terms.paper(
             network, keep=keep, rounds=rounds, local_epochs=self.local_epochs, seed=job.seed, batch_size=batch, **own
