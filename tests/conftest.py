@@ -4,6 +4,8 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -22,6 +24,19 @@ keep_compiled()
 
 settings.register_profile("house", deadline=None, derandomize=True, max_examples=50, database=None)
 settings.load_profile("house")
+
+
+MOST_MAPS = 20_000
+"""Of memory, of which Linux gives a process 65,530: beyond them XLA ends it."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled_code_goes() -> Iterator[None]:
+    """What the oracles and benchmarks have compiled, in many shapes, is let go before it is too much."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_text().count("\n") > MOST_MAPS:
+        jax.clear_caches()
 
 
 @pytest.fixture(params=["float32", "float64"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -54,6 +55,23 @@ def test_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     found("abc", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
     found("abcd", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
     assert TRACED == ["abc", "abc", "abcd"]
+
+
+def test_no_more_are_held_than_a_process_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """rate: those used last stay, of all programs together; the memory maps of the others are given back."""
+    monkeypatch.setattr(programs, "FOLDER", [])
+    monkeypatch.setattr(programs, "MOST", 3)
+    monkeypatch.setattr(programs, "_used", OrderedDict())
+    found, other = program(), Program(scaled_sum, like=lambda name, x, more: (0, more))
+    for size in (1, 2, 1, 3):
+        found("abc", np.zeros(size, "f4"), {})
+    other("abc", np.zeros(1, "f4"), {})
+    assert len(found.compiled) == 2 and len(other.compiled) == 1
+    assert TRACED == ["abc"] * 4
+    found("abc", np.zeros(1, "f4"), {})  # used again in the meantime, so that 2 went, and not 1
+    assert TRACED == ["abc"] * 4
+    total, _ = found("abc", np.ones(2, "f4"), {})
+    assert TRACED == ["abc"] * 5 and float(total) == 6
 
 
 def test_a_second_process_does_not_trace(folder: Path) -> None:

@@ -8,6 +8,7 @@ package's own source, so that no old program outlives a change.
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -26,6 +27,10 @@ FOLDER: list[Path] = []
 """Where programs are kept; empty: nowhere. Set by `compilation.keep_compiled`."""
 
 Like = Callable[..., Any]
+
+MOST = 96
+"""Compiled programs that a process holds, those used last. Each takes up to some 350 memory maps, of which Linux gives a
+process 65,530: beyond them XLA ends it without a word. One that was let go is read from disk when it is used again."""
 
 
 class Program:
@@ -57,11 +62,14 @@ class Program:
         leaves, tree = jax.tree.flatten(args)
         shapes = tuple((leaf.shape, leaf.dtype, _spread(leaf)) for leaf in leaves)
         key = (static, tree, shapes, jax.config.jax_enable_x64)  # type: ignore[attr-defined]
-        if key not in self.compiled:
+        compiled = self.compiled.get(key)
+        if compiled is None:
             with self.locks.setdefault(key, Lock()):
-                if key not in self.compiled:
-                    self.compiled[key] = self._compile(static, tree, leaves, key)
-        return leaves, self.compiled[key]
+                compiled = self.compiled.get(key)
+                if compiled is None:
+                    compiled = self.compiled[key] = self._compile(static, tree, leaves, key)
+        _let_go(self, key)
+        return leaves, compiled
 
     def _compile(self, static: Any, tree: Any, leaves: list[Any], key: Any) -> Callable[..., Any]:
         def flat(*leaves: Any) -> list[Any]:
@@ -80,6 +88,20 @@ class Program:
             program = export.export(traced)(*leaves)
             _write(path, bytes(program.serialize()))
         return jax.jit(program.call).lower(*leaves).compile()  # once: the results come back tied to a device
+
+
+_used: OrderedDict[tuple[Program, Any], None] = OrderedDict()
+_using = Lock()
+
+
+def _let_go(program: Program, key: Any) -> None:
+    """This one was used last; those beyond MOST, which were not for longest, go."""
+    with _using:
+        _used[program, key] = None
+        _used.move_to_end((program, key))
+        while len(_used) > MOST:
+            (oldest, old_key), _ = _used.popitem(last=False)
+            oldest.compiled.pop(old_key, None)
 
 
 def _spread(leaf: Any) -> NamedSharding | None:
