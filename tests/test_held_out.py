@@ -108,16 +108,16 @@ def test_calibration_of_a_look(fitted: Fitted) -> None:
     looks = [predicted(), predicted(factor=3.0)]
     for found, level in zip(looks, levels, strict=True):
         held.judge(found, level)
-    other = level_of(fitted, DATA)
+    other, kish = level_of(fitted, DATA), WEIGHT.sum() / np.square(WEIGHT).sum()
     for place in (0, 1):
-        expected = calibration.calibrate(Y, looks[place], WEIGHT).carried(levels[place], other)
+        expected = calibration.calibrate(Y, looks[place], WEIGHT * kish).carried(levels[place], other)
         carried = held.calibration_at(place, fitted)
         assert carried is not None
         for a, b in zip(carried, expected, strict=True):
             np.testing.assert_array_equal(a, b)
     whole = held.calibration(fitted)
     assert whole is not None
-    for a, b in zip(whole, calibration.calibrate(Y, blocks.predicted(fitted, X), WEIGHT), strict=True):
+    for a, b in zip(whole, calibration.calibrate(Y, blocks.predicted(fitted, X), WEIGHT * kish), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -136,11 +136,13 @@ def test_looks_come_back() -> None:
 
 
 def test_without_rows_to_spare(fitted: Fitted) -> None:
-    """identity: nothing is stretched; the tails count each row by its weight and the share of noise in its variance."""
+    """identity: nothing is stretched; the tails count each row by the share of noise in its variance and by its weight,
+    as so many rows of equal weight as tell the same."""
     by = without_any(fitted, DATA)
     assert by is not None
     found = blocks.predicted(fitted, X)
-    rows = (WEIGHT[:, None] * found.noise_var / (found.epistemic_var + found.noise_var)).sum(0)
+    kish = WEIGHT.sum() / np.square(WEIGHT).sum()
+    rows = (kish * WEIGHT[:, None] * found.noise_var / (found.epistemic_var + found.noise_var)).sum(0)
     np.testing.assert_allclose(by.dof, LEAST_DOF + rows, rtol=1e-6)
     assert by.epistemic.tolist() == by.noise.tolist() == [1, 1]
 

@@ -74,10 +74,8 @@ def test_log_scores_come_back_from_a_checkpoint() -> None:
 def test_rows_held_out_choose_how_often_the_data_count(noisy: bool) -> None:
     """twin: of both settings those whose first training scored the held-out rows better."""
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(3200, 4))
-    label = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
-    if noisy:
-        label = ((np.sin(3 * x).sum(1) > 0) ^ (rng.uniform(size=3200) < 0.1)).astype(np.int32)
+    x = rng.normal(size=(3200, 20 if noisy else 4))
+    label = ((x[:, 0] + x[:, 1] > 0) ^ (noisy & (rng.uniform(size=3200) < 0.3))).astype(np.int32)
     model = TDAMPClassifier((16,), max_epochs=12, random_state=0).fit(x, label)
     order = np.lexsort((label, *x.T, np.ones(3200)))
     data = Data(model._scaled(x)[order], label[order], np.ones(3200, np.float32))

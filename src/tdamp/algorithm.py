@@ -130,7 +130,8 @@ def minibatch_step(
     noise_var, noise_clips = state.noise_var, jnp.zeros((), jnp.int32)
     if plan.noise_every == "minibatch":
         target = mstep.noise_target(task, plan.noise_update, stats, noise_var)
-        rate = mstep.noise_step(knobs.noise_rate, row_weight.sum(), knobs.n_rows)
+        target = target * jnp.exp(mstep.log_bias(task, plan.noise_update, found.z_post, y, row_weight))
+        rate = mstep.noise_step(knobs.noise_rate, row_weight, knobs.n_rows)
         noise_var, noise_clips = mstep.running_noise(noise_var, target, rate, state.noise_scale)
     log_evidence = jnp.sum(row_weight @ damp.output_of(plan.network).log_partition(found.z_fwd, y, state.noise_var))
     return (

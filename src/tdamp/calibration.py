@@ -122,7 +122,7 @@ def best_log_scores(y: np.ndarray, found: Predicted, weight: np.ndarray) -> np.n
     """Log score of each row, stretched as suits the rows best on a grid: to compare epochs by."""
     step = -(-len(y) // ENOUGH)
     best = [
-        GRID[np.argmax(_log_posterior(GRID, _Column(*(a[::step] for a in column))))]
+        GRID[np.argmax(_log_posterior(GRID, _Column(*(a[::step] for a in column)), PRIOR_MEAN, PRIOR_STD))]
         for column in _columns(y, found, weight)
     ]
     return found.stretched(calibration_at(best)).log_density(y).sum(1)
@@ -145,9 +145,7 @@ def _columns(y: np.ndarray, found: Predicted, weight: np.ndarray) -> list[_Colum
     return [_Column(y[:, i], mean[:, i], epistemic[:, i], noise[:, i], weight) for i in range(y.shape[1])]
 
 
-def _log_posterior(
-    point: np.ndarray, at: _Column, prior_mean: np.ndarray = PRIOR_MEAN, prior_std: np.ndarray = PRIOR_STD
-) -> Any:
+def _log_posterior(point: np.ndarray, at: _Column, prior_mean: np.ndarray, prior_std: np.ndarray) -> Any:
     """Of one point, or of many at once."""
     return _log_likelihood(point, at) + log_prior(point, prior_mean, prior_std)
 

@@ -12,6 +12,7 @@ from .calibration import Calibration
 from .network import Network
 from .outcome import Outcome
 from .settings import Prediction
+from .split import Learned
 from .state import State
 
 
@@ -30,7 +31,10 @@ class Fitted:
     outcome: Outcome
     epoch: int  # whose posterior this is, counted from 1
     calibration: Calibration | None = None  # of a regression, from rows that were not trained on
-    unseen: np.ndarray | None = None  # keys (`split.keys_of`) of rows held out of every epoch so far, if there are any
+    unseen: np.ndarray | None = (
+        None  # kinds (`split.kinds_of`) of rows held out of every epoch, if there are any
+    )
+    learned: Learned | None = None  # the rows of all epochs so far; None: not known
     prediction: Prediction = "posterior"  # or "mean": see Settings
 
     @property

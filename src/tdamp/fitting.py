@@ -97,7 +97,7 @@ def fit_table(
         return replace(fitted, calibration=(followed if streams else carried)(fitted, data, start)), settings
     (x, y, weight), held = split
     fitted = fit(network, x, y, settings, sample_weight=weight, monitor=held.score, **rest)
-    return replace(fitted, calibration=held.calibration(fitted), unseen=held.keys), settings
+    return replace(fitted, calibration=held.calibration(fitted), unseen=np.unique(held.kinds)), settings
 
 
 def learns_from_all(network: Network, settings: Settings, n_rows: int) -> bool:

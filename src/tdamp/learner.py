@@ -44,6 +44,7 @@ from .rows import ScaledRows, counted_rows, identity_scales, input_scales, scale
 from .settings import PAPER, Settings, check_network
 from .sources.source import Source
 from .sources.spill import Known, Scale, Streamed, read, spilling, store
+from .split import learned
 from .streaming import CHUNK_NUMBERS, fit_streamed, n_held
 
 SOURCES = 2**31
@@ -358,6 +359,9 @@ class Learner(Findings, BaseEstimator):
             else:
                 rest |= {"fraction": fraction, "show": show, "streams": streams, "others": others}
                 fitted, settings = fit_table(network, data, settings, **rest)
+            if not isinstance(data, Streamed):
+                before = start.learned if start is not None else None
+                fitted = replace(fitted, learned=learned(before, data.x, data.y))
             if self.preset is not None:  # as printed, nothing is calibrated
                 fitted = replace(fitted, calibration=None)
             calls.on_end(fitted)

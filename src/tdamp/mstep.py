@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -93,9 +94,31 @@ def damped_noise(task: Task, noise_var: Array, target: Array, scale: Array) -> t
     return bound_noise(new, scale)
 
 
-def noise_step(noise_rate: Array | float, n_batch: Array, n_rows: Array | float) -> Array:
-    """The rate of a minibatch of `n_batch` of `n_rows` rows: however they are cut, the same rows have the same rate."""
-    return 1 - (1 - noise_rate) ** (n_batch / jnp.minimum(NOISE_ROWS, n_rows / LEAST_STEPS))
+def effective_rows(row_weight: Array) -> Array:
+    """How many rows of equal weight tell as much (Kish): a heavy row is still one observation."""
+    return row_weight.sum() ** 2 / jnp.maximum((row_weight**2).sum(), jnp.finfo(row_weight.dtype).tiny)
+
+
+def noise_step(noise_rate: Array | float, row_weight: Array, n_rows: Array | float) -> Array:
+    """The rate of a minibatch with these weights, of `n_rows` rows in all: however rows are cut, they have the same."""
+    share = row_weight.sum() / n_rows
+    return 1 - (1 - noise_rate) ** jnp.maximum(effective_rows(row_weight) / NOISE_ROWS, LEAST_STEPS * share)
+
+
+def log_bias(task: Task, rule: NoiseRule, z_post: Moments, y: Array, row_weight: Array) -> Array:
+    """By how much the mean of log(target) falls short of the log of its mean, as minibatches are small.
+
+    The target of a regression is a mean of squared residuals and of variances. With Gaussian residuals k rows make the
+    log of the former log(k / 2) - digamma(k / 2) too small, and that of the sum less, by the square of its share.
+    Exact where the variances are small; of classes it is not known, and left out.
+    """
+    if task == "classification" or rule == "fixed":
+        return jnp.zeros((), z_post.mean.dtype)
+    n, w = y.shape[-1], row_weight[:, None]
+    squares, variances = (w * (y - z_post.mean[:, :n]) ** 2).sum(0), (w * z_post.var[:, :n]).sum(0)
+    share = squares / jnp.maximum(squares + variances, jnp.finfo(squares.dtype).tiny)
+    half = 0.5 * jnp.maximum(effective_rows(row_weight), 1.0)
+    return share**2 * (jnp.log(half) - jax.scipy.special.digamma(half))
 
 
 def running_noise(noise_var: Array, target: Array, rate: Array, scale: Array) -> tuple[Array, Array]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .split import repeats_by_design
+
 MOST_COPIES = 4
 """Times as many rows, at most, when weights are taken as copies."""
 MOST_SORTED = 1_000_000
@@ -21,10 +23,12 @@ how often it is not zero rather than in what unit it is; divided by it, the rare
 def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
 
-    So a weight is the same as copies, minibatches and all; where that would be too many rows, weights stay weights.
+    So a weight is the same as copies, minibatches and all; where that would be too many rows, or where equal rows are
+    no copies (`split.repeats_by_design`), weights stay weights.
     """
     counts = weight.astype(np.int64)  # at most `given.MOST_WEIGHT`
-    if (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight):
+    few = (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight)
+    if few and ((counts <= 1).all() or not repeats_by_design(X, y)):
         return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
     there = weight > 0
     return X[there], y[there], weight[there]

@@ -2,12 +2,14 @@
 
 A weight of four counts as four copies of its row, and tables have copies of their own. With one copy among the training
 rows the others would be asked for what was told. So kinds of rows are drawn, not rows: in the order of a hash of their
-numbers, which is random and the same however the rows come. Oracle: enumeration of small tables.
+numbers, which is random and the same however the rows come. Where inputs repeat by design (`repeats_by_design`) equal
+rows are no copies but observations, and each is a kind of its own. Oracle: enumeration of small tables.
 """
 
 from __future__ import annotations
 
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,18 +17,94 @@ from pandas.util import hash_array, hash_pandas_object
 
 PIECE = 2**20
 """Numbers that are hashed at a time."""
+CONFLICT = 0.1
+"""Of the rows whose inputs occur more than once: the share with another target beside theirs from which on inputs
+repeat by design. Copies have none."""
+OFTEN = 8
+"""Rows for each different input from which on inputs repeat by design, if no column is nearly one's own name."""
+MOST_LEARNED = 2**16
+"""Keys of rows that a network keeps, to know them again: half a megabyte."""
+FEW_INPUTS = 30
+"""Different values of a single column, up to which it may be a category."""
 
 
 def keys_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A hash of each row, (rows,) of 64 bits: equal rows have the same. Of n others any two do with probability
-    n**2 / 2**65 at most, and are then kept together, which does no harm."""
+    """A hash of each row in float32, (rows,) of 64 bits: equal rows have the same. Of n others any two do with
+    probability n**2 / 2**65 at most, and are then kept together, which does no harm."""
     step = max(1, PIECE // max(1, prod(x.shape[1:]) + prod(y.shape[1:])))
     found = []
     for start in range(0, len(x), step):
         here = slice(start, start + step)
-        rows = np.column_stack([x[here], y[here]]) + 0.0  # -0.0 and 0.0 are equal
+        with np.errstate(over="ignore"):
+            rows = np.column_stack([x[here], y[here]]).astype(np.float32) + np.float32(0)  # -0.0 and 0.0 are equal
         found.append(hash_pandas_object(pd.DataFrame(rows), index=False).to_numpy())
     return np.concatenate(found)
+
+
+def kinds_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What is drawn or left together, by 64 bits for each row: `keys_of`, each with its number where inputs repeat by
+    design: the first of some equal rows, the second, and so on."""
+    keys = keys_of(x, y)
+    if not repeats_by_design(x, y):
+        return keys
+    order = np.argsort(keys, kind="stable")
+    _, first, count = np.unique(keys[order], return_index=True, return_counts=True)
+    number = np.empty(len(keys), np.uint64)
+    number[order] = np.arange(len(keys)) - np.repeat(first, count)
+    return hash_array(keys ^ hash_array(number))
+
+
+def repeats_by_design(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether equal rows are observations of their own, as in a table of categories, ratings or counts, and not copies.
+
+    Drawn together they would spoil the rest: of an input with both labels, all rows with one of them would be gone.
+    Copies have the targets of their originals. So inputs repeat by design where targets are few and one input often has
+    several; or, if each has but one, where different inputs are few. What cannot be told apart: a noiseless function
+    of a few categories, and a few rows copied many times.
+    """
+    _, cell, rows = np.unique(keys_of(x, np.zeros((len(x), 0))), return_inverse=True, return_counts=True)
+    if len(rows) == len(x):
+        return False
+    targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
+    if targets.max() < max(np.sqrt(len(x)), 2 if y.ndim == 1 else 1):
+        kinds = np.unique(np.column_stack([cell, targets]), axis=0)[:, 0]
+        several = np.bincount(kinds, minlength=len(rows))[cell] > 1
+        if several.sum() > CONFLICT * (rows[cell] > 1).sum():
+            return True
+    if len(x) < OFTEN * len(rows):
+        return False
+    values = [len(np.unique(column)) for column in x.T]
+    return 2 * max(values) <= len(rows) or (sum(n > 1 for n in values) == 1 and len(rows) <= FEW_INPUTS)
+
+
+def as_evidence(kinds: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weights that sum to the number of kinds of equal weight which would tell as much (Kish): neither heavy rows nor
+    copies are observations of their own."""
+    total = np.bincount(np.unique(kinds, return_inverse=True)[1], weight)
+    return weight * (total.sum() / np.square(total).sum())
+
+
+class Learned(NamedTuple):
+    """Rows that a network has learned from: the MOST_LEARNED smallest of their keys. Of a row whose key is at most
+    `limit` it is known whether it is among them."""
+
+    keys: np.ndarray
+    limit: np.uint64
+
+    def of_new(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Which rows are known to be new."""
+        keys = keys_of(x, y)
+        return (keys <= self.limit) & ~np.isin(keys, self.keys)
+
+
+def learned(before: Learned | None, x: np.ndarray, y: np.ndarray) -> Learned:
+    """With these rows, too."""
+    old, limit = (np.zeros(0, np.uint64), np.uint64(2**64 - 1)) if before is None else before
+    keys = np.union1d(old, keys_of(x, y))
+    keys = keys[keys <= limit]
+    if len(keys) > MOST_LEARNED:
+        keys, limit = keys[:MOST_LEARNED], keys[MOST_LEARNED - 1]
+    return Learned(keys, limit)
 
 
 def salt_of(rng: np.random.Generator) -> np.uint64:
@@ -48,7 +126,7 @@ def drawn_rows(
     """
     labels = np.unique(y, return_inverse=True)[1] if classes else np.zeros(len(y), int)
     weight = np.ones(len(y)) if weight is None else weight
-    ranks = ranks_of(keys_of(x, labels if classes else y), salt_of(np.random.default_rng(seed)))
+    ranks = ranks_of(kinds_of(x, labels if classes else y), salt_of(np.random.default_rng(seed)))
     _, first, kind = np.unique(ranks, return_index=True, return_inverse=True)  # kinds in random order
     sizes, label = np.bincount(kind, weight), labels[first]
     place, stays = np.empty(len(sizes)), np.zeros(len(sizes), bool)
@@ -75,17 +153,23 @@ def filling(sizes: np.ndarray, room: float) -> np.ndarray:
 class Sample:
     """Kinds of rows that may be kept from a training, while the rows go by: the `most` that come first by their ranks.
 
-    One that is among them in the end was so from its first row on, so its weight is that of all its rows.
+    One that is among them in the end was so from its first row on, so its weight is that of all its rows. If the first
+    rows to go by repeat by design, rows are drawn instead: those that come first when they go by in random order.
     """
 
     def __init__(self, most: int, salt: np.uint64) -> None:
         self.most, self.salt = most, salt
+        self.by_design: bool | None = None  # not known before there are rows
+        self.n_rows = 0
         self.ranks: np.ndarray = np.zeros(0, np.uint64)
         self.sizes: np.ndarray = np.zeros(0)
         self.weight = 0.0
 
     def add(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Some more rows."""
+        self.n_rows += len(x)
+        if self.by_design is None:
+            self.by_design = repeats_by_design(x, y)
         ranks = np.concatenate([self.ranks, ranks_of(keys_of(x, y), self.salt)])
         ranks, kind = np.unique(ranks, return_inverse=True)
         self.ranks = ranks[: self.most]
@@ -95,12 +179,19 @@ class Sample:
     def drawn(self, share: float) -> Sample:
         """Those to keep from training, `share` of all weight as nearly as they allow; one at least is left over."""
         found = Sample(self.most, self.salt)
+        if self.by_design:
+            found.by_design, found.n_rows = True, min(round(share * self.n_rows), self.n_rows - 1)
+            return found
         taken = filling(self.sizes[:-1], share * self.weight)
         found.ranks, found.sizes = self.ranks[:-1][taken], self.sizes[:-1][taken]
         return found
 
     def has(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Which rows are of these kinds."""
+        """Which rows are of these kinds; all rows must go by once."""
+        if self.by_design:
+            taken = min(self.n_rows, len(x))
+            self.n_rows -= taken
+            return np.arange(len(x)) < taken
         if not len(self.ranks):
             return np.zeros(len(x), bool)
         return np.isin(ranks_of(keys_of(x, y), self.salt), self.ranks)

@@ -24,6 +24,7 @@ from .fitted import Callback, Fitted
 from .looks import Looks, Seen
 from .network import Network
 from .settings import Settings
+from .split import repeats_by_design
 from .training import fit
 
 FOLDS = 5
@@ -37,11 +38,12 @@ def looks(max_epochs: int) -> list[int]:
 
 
 def folds_of(data: Data, seed: int) -> np.ndarray:
-    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked.
-
-    Every class is dealt out evenly.
+    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked, unless they
+    repeat by design. Every class is dealt out evenly.
     """
-    _, first, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_index=True, return_inverse=True)
+    first = same = np.arange(len(data.x))
+    if not repeats_by_design(data.x, data.y):
+        _, first, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_index=True, return_inverse=True)
     label = data.y[first] if data.y.ndim == 1 else np.zeros(len(first), int)
     order = np.lexsort((np.random.default_rng(seed).permutation(len(first)), label))
     fold = np.empty(len(first), int)

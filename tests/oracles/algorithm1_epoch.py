@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import digamma, log_ndtr
 
 from oracles.algorithm1 import Layer, Rules, blank, group_prob, spike_slab, sweep
 
@@ -102,8 +102,14 @@ def epoch(
         evidence += log_evidence(rules, last.z_fwd, y, weight, noise_var)
         sums, seen = sums + batch_sums, seen + weight.sum()
         if rules.noise_every == "minibatch":
-            target = np.clip(noise_target(rules, batch_sums, weight.sum()), low, high)
-            rate = 1 - (1 - rules.noise_rate) ** (weight.sum() / min(100, rules.n_rows / 20))
+            target = noise_target(rules, batch_sums, weight.sum())
+            rows = weight.sum() ** 2 / (weight**2).sum()
+            if rules.task == "regression":
+                squares = weight @ (y - last.z_post[0]) ** 2
+                share = squares / (squares + weight @ last.z_post[1])
+                target = target * np.exp(share**2 * (np.log(rows / 2) - digamma(rows / 2)))
+            target = np.clip(target, low, high)
+            rate = 1 - (1 - rules.noise_rate) ** max(rows / 100, 20 * weight.sum() / rules.n_rows)
             noise_var = np.exp((1 - rate) * np.log(noise_var) + rate * np.log(target))
     if rules.noise_every == "epoch":
         target = noise_target(rules, sums, seen)
