@@ -86,6 +86,51 @@ def test_streams_without_a_fit(make: Callable[[int, int], Table]) -> None:
     assert (PRIOR_STD > DRIFT_STD).all()
 
 
+@TABLES
+def test_rows_that_come_again_say_nothing(make: Callable[[int, int], Table]) -> None:
+    """calibration: five calls with the rows of `fit` leave coverage within what 400 rows tell (taken for new: 67 %)."""
+    (x, y), new = make(400, 1), make(NEW, 99)
+    model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x, y)
+    for _ in range(5):
+        model.partial_fit(x, y)
+    assert abs(inside(model, new) - 0.95) < told_by(400)
+
+
+def test_new_rows_of_more_noise_widen_predictions() -> None:
+    """rate: after 400 rows whose errors are three times as large predictions are half as wide again, at least."""
+    x, y = line(400, 1)
+    model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x, y)
+    before = model.predict(x, return_std=True)[1].mean()
+    more, noisy = line(400, 2)
+    noise = noisy - more[:, :3] @ [1.0, -1.0, 0.5]
+    model.partial_fit(more, noisy + 2 * noise)
+    assert model.predict(x, return_std=True)[1].mean() > 1.5 * before
+
+
+def test_a_heavy_row_is_one_observation() -> None:
+    """calibration: one row of weight 1,000 moves coverage by less than 400 rows tell of it. (As 1,000 rows: 38 %.)"""
+    (x, y), new = line(401, 1), line(NEW, 99)
+    model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x[:400], y[:400])
+    by = model.fitted_.calibration
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)
+        model.partial_fit(x[400:], y[400:], [1000.0])
+    assert (np.abs(np.log(model.fitted_.calibration.noise / by.noise)) < DRIFT_STD[1]).all()
+    assert inside(model, new) > 0.95 - told_by(400)
+
+
+def test_single_rows_do_not_make_predictions_wider_and_wider() -> None:
+    """rate: after 300 calls of one row the factors are within an octave of those before. (They had grown ninefold.)"""
+    x, y = line(700, 1)
+    model = TDAMPRegressor((16,), max_epochs=40, random_state=0).fit(x[:400], y[:400])
+    before = model.fitted_.calibration
+    for row in range(400, 700):
+        model.partial_fit(x[row : row + 1], y[row : row + 1])
+    after = model.fitted_.calibration
+    assert (np.abs(np.log2(after.epistemic / before.epistemic)) < 1).all()
+    assert (np.abs(np.log2(after.noise / before.noise)) < 1).all()
+
+
 def test_a_row_of_a_stream_counts_once() -> None:
     """identity: one weight, noise known: the twelfth call, when little else is unknown (bias and weight have together
     variance 2 / (12 * 64) beside the noise), adds sum(x^2) / noise to the weight's precision, as a first one does."""

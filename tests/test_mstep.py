@@ -172,8 +172,8 @@ def test_the_noise_converges_with_any_batch(batch_size: int, true: float) -> Non
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 8, 32])
 def test_small_minibatches_learn_the_same_noise(rows: int) -> None:
-    """calibration: the mean of log(target), mended, is the log of the truth within three standard errors, known variances
-    beside the residuals or not; unmended one row gives 0.28 of it, four give 0.76."""
+    """calibration: the mean of log(target), mended, is the log of the truth within three standard errors, with known
+    variances beside the residuals or not; unmended one row gives 0.28 of it, four give 0.76."""
     rng, draws, true = np.random.default_rng(rows), 4000, 0.04
     for known in (0.0, 0.01):
         y = np.sqrt(true - known) * rng.normal(size=(draws, rows, 1))

@@ -15,7 +15,7 @@ from tdamp.commands import fit as fit_command
 from tdamp.held_out import drawn, hold_out
 from tdamp.sources import shuffle
 from tdamp.sources.spill import Streamed
-from tdamp.split import Sample, drawn_rows, filling, keys_of
+from tdamp.split import Sample, as_evidence, drawn_rows, filling, keys_of, kinds_of, learned, repeats_by_design
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3)).astype(np.float32)
@@ -59,6 +59,101 @@ def test_pieces_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = keys_of(X, Y)
     monkeypatch.setattr("tdamp.split.PIECE", 30)
     np.testing.assert_array_equal(keys_of(X, Y), whole)
+
+
+def cells(rows: int, columns: int, values: int) -> np.ndarray:
+    """Categories by numbers."""
+    return RNG.integers(0, values, (rows, columns)).astype(float)
+
+
+def flipped(y: np.ndarray, share: float) -> np.ndarray:
+    """Labels of which a share is the other one."""
+    return np.where(RNG.random(len(y)) < share, 1 - y, y).astype(int)
+
+
+BITS, LEVELS, MANY = cells(800, 4, 2), cells(800, 1, 12), cells(800, 3, 6)
+PARITY = BITS.sum(1) % 2
+REPEATS = {
+    "no two rows alike": (X, LABELS, False),
+    "categories, noisy labels": (BITS, flipped(PARITY, 0.2), True),
+    "categories, labels without noise": (BITS, PARITY.astype(int), True),
+    "some 200 cells, noisy labels": (MANY, flipped(MANY[:, 0] > 2, 0.2), True),
+    "one category, labels without noise": (LEVELS, (LEVELS[:, 0] > 5).astype(int), True),
+    "categories, ratings": (MANY, np.clip(np.round(MANY[:, :1] + RNG.normal(size=(800, 1))), 1, 5), True),
+    "categories, measured": (BITS, RNG.normal(size=(800, 1)), False),
+    "categories, measured, copied": (np.repeat(BITS[:200], 4, 0), np.repeat(RNG.normal(size=(200, 1)), 4, 0), False),
+    "copied": (np.repeat(X, 4, 0), np.repeat(Y, 4, 0), False),
+    "copied, classes": (np.repeat(X, 4, 0), np.repeat(LABELS, 4), False),
+    "copied twenty times, classes": (np.repeat(X[:40], 20, 0), np.repeat(LABELS[:40], 20), False),
+    "the rarer class copied": (
+        np.concatenate([X, np.repeat(X[LABELS == 1][:9], 30, 0)]), np.concatenate([LABELS, np.ones(270, int)]), False
+    ),
+}  # fmt: skip
+"""A table, and whether its equal rows are observations of their own."""
+
+
+@pytest.mark.parametrize("table", REPEATS)
+def test_copies_and_repeated_inputs_are_told_apart(table: str) -> None:
+    """enumeration: of repeated inputs each row is a kind of its own, of copies all are one."""
+    x, y, expected = REPEATS[table]
+    assert repeats_by_design(x, y) == expected
+    order = RNG.permutation(len(x))
+    assert repeats_by_design(x[order], y[order]) == expected
+    assert len(np.unique(kinds_of(x, y))) == (len(x) if expected else len(np.unique(np.column_stack([x, y]), axis=0)))
+    np.testing.assert_array_equal(np.sort(kinds_of(x[order], y[order])), np.sort(kinds_of(x, y)))
+
+
+@pytest.mark.parametrize("table", ["categories, noisy labels", "some 200 cells, noisy labels", "categories, ratings"])
+def test_rows_of_repeated_inputs_are_drawn_alike(table: str) -> None:
+    """rate: of every target a fifth of the rows is held out within five standard deviations, and of every input with
+    several: drawn by kinds, all rows of an input with one label would be gone."""
+    x, y, _ = REPEATS[table]
+    x, y = x[:, :2], np.ravel(y)
+    held = drawn_rows(x, y, 0.2, 3, classes=True)
+    _, cell = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
+    there, away = np.bincount(cell), np.bincount(cell, held)
+    assert (np.abs(away - 0.2 * there) < 5 * np.sqrt(0.16 * there)).all() and abs(held.sum() - 160) < 3
+    sample = Sample(10_000, np.uint64(7))
+    for start in range(0, 800, 200):
+        sample.add(x[start : start + 200], y[start : start + 200, None], np.ones(200))
+    chosen = sample.drawn(0.2)
+    taken = [chosen.has(x[start : start + 100], y[start : start + 100, None]) for start in range(0, 800, 100)]
+    assert np.concatenate(taken).sum() == 160
+
+
+def test_a_kind_of_each_class_stays() -> None:
+    """enumeration: however much is asked for, a row of every class is left to train on."""
+    held = drawn_rows(X, LABELS, 0.9999, 0, classes=True)
+    assert (~held).sum() == 2 and set(LABELS[~held]) == {0, 1}
+
+
+def test_weights_decide_what_is_held_out() -> None:
+    """rate: a tenth of all weight, not of the rows; the rows are two light ones for each heavy one."""
+    weight = np.where(np.arange(200) % 3 == 0, 9.0, 0.1)
+    held = drawn(Data(X, Y, weight), 0.1, 0)
+    assert abs(weight[held].sum() - 0.1 * weight.sum()) <= 4.5
+
+
+def test_evidence_of_heavy_rows_and_copies() -> None:
+    """identity: Kish's number of rows; copies are as one row of their weight, and a scale of all weights is nothing."""
+    kinds, weight = np.array([1, 1, 2, 3]), np.array([0.5, 0.5, 1.0, 4.0])
+    found = as_evidence(kinds, weight)
+    np.testing.assert_allclose(found.sum(), 6**2 / (1 + 1 + 16))
+    np.testing.assert_allclose(found / found[0], weight / weight[0])
+    np.testing.assert_allclose(as_evidence(kinds, 1000 * weight), found)
+    np.testing.assert_allclose(as_evidence(np.arange(7), np.full(7, 3.0)), np.ones(7))
+
+
+def test_rows_are_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """enumeration: none that was learned from is taken for new; beyond the rows that are kept some are not known."""
+    known = learned(learned(None, X[:50], Y[:50]), X[50:90], Y[50:90])
+    assert not known.of_new(X[:90], Y[:90]).any() and known.of_new(X[90:], Y[90:]).all()
+    monkeypatch.setattr("tdamp.split.MOST_LEARNED", 30)
+    few = learned(known, X[90:120], Y[90:120])
+    assert len(few.keys) == 30 and not few.of_new(X[:120], Y[:120]).any()
+    assert 5 < few.of_new(X[120:], Y[120:]).sum() < 50
+    again = learned(few, X[120:], Y[120:])
+    assert len(again.keys) == 30 and not again.of_new(X, Y).any()
 
 
 def test_the_share_is_one_of_weight() -> None:

@@ -25,8 +25,9 @@ LARGEST = 1e300
 """Of a number in X or y: sums and differences of larger ones overflow."""
 LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
 """Of the largest sample weight: a weight counts as copies of its row, and float32 has no room for more."""
-HALF_A_ROW = 0.5
-"""A largest weight below it is a mistake, most likely: weights that sum to one make one row of all."""
+LEAST_MEAN, MOST_MEAN = 0.1, 30.0
+"""Of the mean weight: beyond them it is a mistake, most likely. Weights that sum to one make one row of all; those that
+say how many people a row stands for make it as many observations."""
 EXACT = 2**53
 """Whole numbers beyond it are rounded in float64."""
 TIMES = ("date", "time", "duration", "period")
@@ -52,21 +53,22 @@ def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> 
             y = np.asarray(y, np.float64)
         _check_numbers("y", y.reshape(len(y), -1), "drop their rows", whole_y)
     weight = weights(sample_weight, X)
-    check_weights(weight.max(), weight.sum(), stacklevel=7)
+    check_weights(weight.max(), weight.sum(), int((weight > 0).sum()), stacklevel=7)
     return X, y, weight
 
 
-def check_weights(largest: float, total: float, stacklevel: int = 2) -> None:
-    """Raise ValueError where the largest weight is beyond float32, warn where no row counts even as half a row."""
+def check_weights(largest: float, total: float, n_rows: int, stacklevel: int = 2) -> None:
+    """Raise ValueError where the largest weight is beyond float32, warn where rows count as hardly any or as many."""
     if not LEAST_WEIGHT <= largest <= MOST_WEIGHT:
         raise ValueError(
             f"sample_weight is {largest:g} at most, and a weight counts as so many copies of its row: expected "
             f"{LEAST_WEIGHT:g} to {MOST_WEIGHT:g} for the largest; divide the weights by their mean"
         )
-    if largest < HALF_A_ROW:
+    if not LEAST_MEAN <= total / n_rows <= MOST_MEAN or largest < 0.5:
+        little = "little is learned from them" if total < n_rows else "they are taken for more than they can tell"
         warnings.warn(
-            f"sample_weight is {largest:g} at most, and a weight counts as so many copies of its row, so that all "
-            f"rows count as {total:g}: little is learned from them. "
+            f"sample_weight has a mean of {total / n_rows:g}, and a weight counts as so many copies of its row, so "
+            f"that the {n_rows} rows count as {total:g}: {little}. "
             "Use weights whose mean is one, sample_weight / sample_weight.mean(), if every row is an observation.",
             TrainingWarning,
             stacklevel=stacklevel,

@@ -256,7 +256,7 @@ class Learner(Findings, BaseEstimator):
         with spilling(source.spill_dir) as folder:
             with reading(self.verbose, "reading", source.n_rows) as tick:
                 known = read(source, self._task, folder, rng, tick)
-            given.check_weights(known.largest_weight, known.x.weight, stacklevel=5)
+            given.check_weights(known.largest_weight, known.x.weight, known.n_rows, stacklevel=5)
             validate_data(self, known.shape.example(), reset=not again, skip_check_array=True)
             if not again:
                 n_inputs = known.shape.n_inputs

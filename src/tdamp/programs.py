@@ -30,7 +30,7 @@ Like = Callable[..., Any]
 
 MOST = 96
 """Compiled programs that a process holds, those used last. Each takes up to some 350 memory maps, of which Linux gives
-a process 65,530: beyond them XLA ends it without a word. One that was let go is read from disk when it is used again."""
+a process 65,530: beyond them XLA ends it without a word. What was let go is read from disk when it is used again."""
 
 
 class Program:

@@ -58,19 +58,18 @@ def repeats_by_design(x: np.ndarray, y: np.ndarray) -> bool:
     """Whether equal rows are observations of their own, as in a table of categories, ratings or counts, and not copies.
 
     Drawn together they would spoil the rest: of an input with both labels, all rows with one of them would be gone.
-    Copies have the targets of their originals. So inputs repeat by design where targets are few and one input often has
-    several; or, if each has but one, where different inputs are few. What cannot be told apart: a noiseless function
-    of a few categories, and a few rows copied many times.
+    Copies have the targets of their originals. So inputs repeat by design where one input often has several of a few
+    targets (of many, equal ones are copies); or, if each has but one, where different inputs are few. What cannot be
+    told apart: a noiseless function of a few categories, and a few rows copied many times.
     """
     _, cell, rows = np.unique(keys_of(x, np.zeros((len(x), 0))), return_inverse=True, return_counts=True)
     if len(rows) == len(x):
         return False
     targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
-    if targets.max() < max(np.sqrt(len(x)), 2 if y.ndim == 1 else 1):
-        kinds = np.unique(np.column_stack([cell, targets]), axis=0)[:, 0]
-        several = np.bincount(kinds, minlength=len(rows))[cell] > 1
-        if several.sum() > CONFLICT * (rows[cell] > 1).sum():
-            return True
+    of_kinds = np.unique(np.column_stack([cell, targets]), axis=0)[:, 0]
+    several = np.bincount(of_kinds, minlength=len(rows))[cell] > 1
+    if several.sum() > CONFLICT * (rows[cell] > 1).sum():
+        return bool(targets.max() < np.sqrt(len(x)))
     if len(x) < OFTEN * len(rows):
         return False
     values = [len(np.unique(column)) for column in x.T]
