@@ -96,6 +96,18 @@ def test_rows_that_come_again_say_nothing(make: Callable[[int, int], Table]) -> 
     assert abs(inside(model, new) - 0.95) < told_by(400)
 
 
+def test_a_stream_of_the_same_rows_is_told(heard: list[warnings.WarningMessage]) -> None:
+    """contract: without a row that it had not learned from a network cannot tell how wide to predict, and says so."""
+    x, y = line(100, 1)
+    model = TDAMPRegressor((8,), random_state=0).partial_fit(x, y)
+    assert not heard
+    model.partial_fit(x[:50], y[:50])
+    (told,) = heard
+    assert "give partial_fit each row once" in str(told.message) and told.filename == __file__
+    model.partial_fit(*line(100, 2)).partial_fit(x, y)
+    assert len(heard) == 1
+
+
 def test_new_rows_of_more_noise_widen_predictions() -> None:
     """rate: after 400 rows whose errors are three times as large predictions are half as wide again, at least."""
     x, y = line(400, 1)

@@ -31,9 +31,7 @@ class Fitted:
     outcome: Outcome
     epoch: int  # whose posterior this is, counted from 1
     calibration: Calibration | None = None  # of a regression, from rows that were not trained on
-    unseen: np.ndarray | None = (
-        None  # kinds (`split.kinds_of`) of rows held out of every epoch, if there are any
-    )
+    unseen: np.ndarray | None = None  # kinds (`split.kinds_of`) of rows held out of every epoch, if there are any
     learned: Learned | None = None  # the rows of all epochs so far; None: not known
     prediction: Prediction = "posterior"  # or "mean": see Settings
 

@@ -279,6 +279,8 @@ class Learner(Findings, BaseEstimator):
             network, data = self._prepared(X, y, sample_weight, first, classes)
             data = self._weighed(data)
             chosen, _ = self._settings(network, len(data.x), streams=True)
+            known = None if first else self.fitted_.learned
+            again = known is not None and not known.of_new(data.x, data.y).any()
             in_question = not first and bool(np.isfinite(self.fitted_.state.layers[0].offset).any())
             settings = replace(
                 chosen,
@@ -290,6 +292,15 @@ class Learner(Findings, BaseEstimator):
                 noise_every="minibatch",
             )
             self._train(network, data, settings, None, None if first else self.fitted_, streams=True)
+            by = self.fitted_.calibration
+            if again and by is not None and not by.stretches:
+                warnings.warn(
+                    "partial_fit has been given rows that it had learned from before, and none that could tell how "
+                    "wide to predict: intervals grow narrower with every call. "
+                    "Use fit to learn from the same rows for many epochs; give partial_fit each row once.",
+                    TrainingWarning,
+                    stacklevel=3,
+                )
 
     @contextmanager
     def _whole_or_not_at_all(self) -> Iterator[None]:
