@@ -219,6 +219,7 @@ def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, heard: l
     model.fit(source)
     assert model.history_["held_out"].isna().sum() == 4 and len(heard) == 1 and heard[0].filename == __file__
     assert np.square(model.predict(x, return_std=True)[1]).mean() == pytest.approx(var, rel=0.05)
+    assert model.fitted_.calibration is not None and model.fitted_.calibration.stretches
     model.set_params(early_stopping=False).fit(source)
     assert len(heard) == 1
 
