@@ -23,30 +23,55 @@ PARTS = np.split(np.arange(120), 3)
 
 
 def held(task: str = "regression", **changes: Any) -> tuple[Server, list[Any]]:
-    """Three clients that hold a quarter of 40 rows out."""
+    """Three clients that hold about a quarter of 40 rows out."""
     return federation(terms(task, 4, 1, hold_out=0.25, **changes), *problem(task, 120), PARTS)
 
 
+def rows_of(clients: Sequence[Any], part: str) -> set[bytes]:
+    """Inputs of the rows that any of the clients trains on (`data`) or judges by (`held`)."""
+    return {row.tobytes() for client in clients for row in getattr(getattr(client, part), "x", ())}
+
+
 def test_no_row_is_both() -> None:
-    """enumeration: rows to train on and rows held out are a client's rows, each once; a tiny client trains on all."""
+    """enumeration: rows to train on and rows held out are a client's rows, each once."""
     _, clients = held()
     x = problem("regression", 120)[0]
     for client, part in zip(clients, PARTS, strict=True):
-        assert (len(client.data.x), len(client.held.x)) == (30, 10)
         both = np.concatenate([client.data.x, client.held.x])
         np.testing.assert_array_equal(both[np.lexsort(both.T)], x[part][np.lexsort(x[part].T)])
-    _, (tiny,) = federation(terms("regression", hold_out=0.25), *problem("regression", 3), [np.arange(3)])
-    assert tiny.held is None and len(tiny.data.x) == 3
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_copies_are_on_one_side(task: str) -> None:
-    """enumeration: of 30 rows that are there four times each, no client trains on one that it judges by."""
-    x, y = problem(task, 30)
-    _, clients = federation(terms(task, hold_out=0.25), np.tile(x, (4, 1)), np.concatenate([y] * 4), [np.arange(120)])
-    (client,) = clients
-    assert len(client.held.x) in (28, 32) and len(client.data.x) == 120 - len(client.held.x)
-    assert not set(map(bytes, client.held.x)) & set(map(bytes, client.data.x))
+    """enumeration: of 300 rows that four clients share, each having 200, none trains on one that any judges by."""
+    x, y = problem(task, 300)
+    rng = np.random.default_rng(0)
+    parts = [rng.permutation(300)[:200] for _ in range(4)]
+    if task == "classification":  # clients that know different classes give theirs the same names all the same
+        parts[0] = parts[0][y[parts[0]] > 0]
+    _, clients = federation(terms(task, hold_out=0.25), np.tile(x, (2, 1)), np.concatenate([y] * 2), [
+        np.concatenate([part, 300 + part[:50]]) for part in parts
+    ])  # fmt: skip
+    assert len(rows_of(clients, "held")) > 40 and not rows_of(clients, "held") & rows_of(clients, "data")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_small_clients_hold_out_their_part(share: float) -> None:
+    """rate: of 600 rows in threes, the share asked for within three standard errors of so many draws; but a client
+    whose rows would all be held out trains on one."""
+    x, y = problem("regression", 600)
+    _, clients = federation(terms("regression", hold_out=share), x, y, np.split(np.arange(600), 200))
+    expected = share * (1 - share**2)  # a third of the rows of such a client are trained on all the same
+    assert abs(len(rows_of(clients, "held")) / 600 - expected) < 3 * np.sqrt(share * (1 - share) / 600)
+    assert min(len(client.data.x) for client in clients) == 1
+
+
+def test_every_class_is_trained_on() -> None:
+    """enumeration: however much is held out, a client trains on a row of each class that it has."""
+    x, y = problem("classification", 60)
+    _, clients = federation(terms("classification", hold_out=0.9), x, y, np.split(np.arange(60), 10))
+    for client, part in zip(clients, np.split(np.arange(60), 10), strict=True):
+        assert set(client.data.y) == set(y[part]) and client.held is not None
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
@@ -60,7 +85,7 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
         for client in clients:
             sent = posterior_of(server.terms, server.broadcast(client.number))
             judged = uploads[client.number].judged
-            assert judged[-1] == (10 if server.rounds_done else 0)
+            assert judged[-1] == (len(client.held.x) if server.rounds_done else 0)
             if not server.rounds_done:
                 assert not judged.any()
             elif task == "classification":
@@ -83,7 +108,7 @@ def test_more_rows_held_out_than_trained_on_may_pass() -> None:
     server, clients = federation(terms("regression", 2, 1, hold_out=0.75), *problem("regression", 120), PARTS)
     server.aggregate(uploads_of(server, clients))
     uploads = uploads_of(server, clients)
-    assert all(upload.judged[-1] == 30 > float(upload.n_rows) for upload in uploads.values())
+    assert all(upload.judged[-1] > float(upload.n_rows) for upload in uploads.values())
     assert not any(refused(server, upload) for upload in uploads.values())
 
 

@@ -12,6 +12,7 @@ import pytest
 from little_federation import NETWORKS, TASKS, federation, problem, terms, trained, uploads_of
 
 from tdamp import blocks, fit, gumbel
+from tdamp.federated.client import can_train_together
 from tdamp.federated.endings import Open, Record, participants
 from tdamp.federated.joint import fitted_of
 from tdamp.federated.server import Diverged, Server
@@ -60,14 +61,17 @@ def test_the_order_of_clients_is_nothing(task: str) -> None:
     assert_same_bits(server.state, straight.state)
 
 
-def test_together_is_in_turn() -> None:
-    """twin: clients trained as one vectorised program equal those trained one after another, but for rounding."""
+@pytest.mark.parametrize("parts", [THREE, [np.arange(60), np.arange(60, 107), np.arange(107, 180)[:40]]])
+def test_together_is_in_turn(parts: list[np.ndarray]) -> None:
+    """twin: clients trained as one vectorised program equal those trained one after another, but for rounding; with
+    other numbers of rows, and of minibatches, too."""
     task = "classification"
     x, y = problem(task, 180)
-    in_turn, together = (trained(*federation(terms(task), x, y, THREE), together=flag) for flag in (False, True))
+    assert can_train_together(federation(terms(task), x, y, parts)[1])
+    in_turn, together = (trained(*federation(terms(task), x, y, parts), together=flag) for flag in (False, True))
     for a, b in zip(jax.tree.leaves(together.state), jax.tree.leaves(in_turn.state), strict=True):
         np.testing.assert_allclose(a, b, rtol=5e-3, atol=5e-4)
-    different = trained(*federation(terms(task, seed=1), x, y, THREE))
+    different = trained(*federation(terms(task, seed=1), x, y, parts))
     far = np.abs(different.state.layers[0].weight.mean - in_turn.state.layers[0].weight.mean).max()
     assert far > 0.05  # what the tolerance is to be compared with
 

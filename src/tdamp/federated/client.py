@@ -16,19 +16,15 @@ from ..beliefs import Moments
 from ..blocks import lost_without_inputs, predicted
 from ..checks import Data
 from ..epoch import em_iteration
-from ..feed import Feed, shuffle
+from ..feed import Feed, padded_rows, shuffle
 from ..fitted import Fitted, active_units
 from ..network import Network
 from ..outcome import Outcome
-from ..split import drawn_rows
 from ..state import State
-from . import calibrate
+from . import calibrate, holding_out
 from .exchange import Belief, Broadcast, Conclusion, Upload
 from .packing import opened_broadcast, packed_upload
 from .terms import Terms
-
-HELD_OUT = 2**31
-"""In place of an epoch in the seed that draws the rows held out."""
 
 
 class Client:
@@ -36,7 +32,7 @@ class Client:
 
     def __init__(self, number: int, terms: Terms, data: Data, ids: np.ndarray | None = None) -> None:
         self.number, self.terms, self.ids = number, terms, ids
-        self.data, self.held = _split(data, terms, number)
+        self.data, self.held = holding_out.parted(data, terms.hold_out, terms.seed)
         self._feed: Feed | None = None
 
     def train(self, broadcast: Broadcast) -> Upload:
@@ -86,7 +82,7 @@ class Client:
 
 
 def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Upload]:
-    """The round of clients with equal numbers of rows, as one vectorised program; equal to `train` but for rounding."""
+    """The round of clients with about equally many rows, as one vectorised program; as `train` but for rounding."""
     terms, first = clients[0].terms, int(broadcast.epochs_done)
     work = _Work(terms, broadcast, clients[0].ids)
     feeds = [client.feed(work.inputs, state_centre(work.state)) for client in clients]
@@ -100,7 +96,9 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
             shuffle(order_of(terms.seed, epoch, c.number), x.shape[1], len(c.data.x), work.plan.batch_size)
             for c in clients
         ]
-        order, present = np.stack([order for order, _ in orders]), orders[0][1]
+        order, present = (np.stack(arrays) for arrays in zip(*orders, strict=True))
+        if (present == present[0]).all():  # then the number of minibatches is one for all, and the loop a plain one
+            present = present[0]
         states, stats, info = _together(work.plan, knobs, work.ids, states, x, y, weight, order, present)
         heard = heard if heard is not None else info.log_evidence
     found = jax.device_get((states, stats, heard))
@@ -112,8 +110,8 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
 
 
 def can_train_together(clients: Sequence[Client]) -> bool:
-    """Whether all have the same number of rows, whole on the device."""
-    alike = len({len(client.data.x) for client in clients}) == 1
+    """Whether all have the same number of rows when these are padded, whole on the device."""
+    alike = len({padded_rows(len(client.data.x)) for client in clients}) == 1
     return alike and len(clients) > 1 and clients[0].terms.settings.chunk_rows is None
 
 
@@ -131,11 +129,13 @@ def state_centre(state: State) -> np.ndarray:
 def _together(
     plan: Any, knobs: Any, ids: Any, states: Any, x: Any, y: Any, weight: Any, order: Any, present: Any
 ) -> Any:
-    def one(state: State, x: Any, y: Any, weight: Any, order: Any) -> Any:
+    def one(state: State, x: Any, y: Any, weight: Any, order: Any, present: Any) -> Any:
         state, stats, info = algorithm.e_step(plan, knobs, ids, state, x, y, weight, order, present)
         return algorithm.m_step(plan, ids, state, stats)[0], stats, info
 
-    return jax.vmap(one)(states, x, y, weight, order)
+    return jax.vmap(one, (0, 0, 0, 0, 0, 0 if present.ndim == order.ndim else None))(
+        states, x, y, weight, order, present
+    )
 
 
 class _Work:
@@ -167,17 +167,6 @@ class _Work:
         heard = np.asarray(log_evidence / n_rows, noise.dtype)
         upload = Upload(posterior, noise, counted, heard, np.asarray(n_rows, np.float64), judged)
         return packed_upload(upload, [layer.base_var for layer in layers]) if self.packs else upload
-
-
-def _split(data: Data, terms: Terms, number: int) -> tuple[Data, Data | None]:
-    """Rows to train on and rows to judge by, equal ones together; a client with few rows trains on all."""
-    if int(terms.hold_out * len(data.x)) == 0:
-        return data, None
-    seed = int(np.random.default_rng((terms.seed, HELD_OUT, number)).integers(2**63))
-    held = drawn_rows(data.x, data.y, terms.hold_out, seed, classes=data.y.ndim == 1, weight=data.weight)
-    if not held.any():
-        return data, None
-    return Data(*(array[~held] for array in data)), Data(*(array[held] for array in data))
 
 
 def posterior_of(terms: Terms, broadcast: Broadcast) -> Fitted:

@@ -55,21 +55,23 @@ def federated_fit(
     Parameters
     ----------
     estimator : a TDAMPRegressor or TDAMPClassifier; it is copied. A `data_weight` of its own counts by round, `keep` is
-        reached by the server, `max_epochs` is not used. With `early_stopping` every client holds its
-        `validation_fraction` out, and the posterior of the best round is kept; all rounds are played. By the same rows
-        a regression is calibrated; without them its intervals may be too narrow.
+        reached by the server, `max_epochs` is not used. With `early_stopping` clients hold out about
+        `validation_fraction` of all rows, copies of a row everywhere or nowhere, and the posterior of the best round is
+        kept; all rounds are played. By the same rows a regression is calibrated; without them its intervals may be too
+        narrow. "auto" does so from 20 rows on, of all clients together.
     clients : (X, y) or (X, y, sample_weight) of every client.
     rounds, local_epochs : rounds of exchange, and passes of every client over its rows in each.
-    preset : "paper" is Algorithm 2 as printed (`tdamp.federated.Terms.paper`), with the estimator's layers, keep, batch
-        size and noise update: no early stopping, no calibration.
+    preset : "paper" is Algorithm 2 as printed (`tdamp.federated.Terms.paper`), with the estimator's layers and keep: no
+        early stopping, no calibration. A parameter of the estimator that is not "auto" wins, and so do the arguments
+        below. None: as the estimator's own `preset` says.
     aggregation : "wga", "waa" or "sites"; see `tdamp.federated.Terms`, also for noise, precision, robust, step and
         momentum (noise, step and momentum are chosen if None).
     participation : the part of the clients that is drawn for each round.
     privacy : clip every client's move and add noise to their sum, with the epsilon so far in the history; which inputs
         are needed is not asked then, and a regression is not calibrated. See `tdamp.federated.Privacy`. Needs the
         extra `privacy`.
-    together : train clients with equal numbers of rows as one vectorised program; equal but for rounding. Clients of
-        unequal numbers, and those of "sites", are trained in turn all the same.
+    together : train clients with about equal numbers of rows (which are padded to the same) as one vectorised program;
+        equal but for rounding. Clients of other numbers, and those of "sites", are trained in turn all the same.
     test : (X, y) for a score after every round.
     callback : called with the record of every round; one that gives back True ends the training.
 

@@ -18,7 +18,7 @@ from .validate import refused_conclusion
 def play(
     server: Server, clients: Sequence[Client], ending: Ending | None = None, *, together: bool = False
 ) -> Iterator[Record]:
-    """The rounds that are left, one record each. `together` trains clients of equal size as one program."""
+    """The rounds that are left, one record each. `together` trains clients of about equal size as one program."""
     ending = ending or Open()
     while server.rounds_done < server.terms.rounds:
         started = time.perf_counter()

@@ -28,8 +28,8 @@ class Terms:
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
     forget: with "sites", the part that a round takes from what tells a client's site from the others'. With 0 linear
         models end at their exact posterior; networks of clients with few classes come to rest with a little of it.
-    hold_out: the part of its rows that a client does not train on; by their log score the best round is chosen, and how
-        wide a regression predicts (`federated.calibrate`). With 0 predictions are not calibrated.
+    hold_out: about this part of the rows is not trained on (`federated.holding_out`); by their log score the best round
+        is chosen, and how wide a regression predicts (`federated.calibrate`). With 0 predictions are not calibrated.
     robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
         columns: half the bytes (`federated.packing`).
