@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from little_federation import federation, problem, terms, trained
 from sklearn.datasets import make_friedman1
 
-from tdamp import TDAMPRegressor, calibration
+from tdamp import TDAMPClassifier, TDAMPRegressor, calibration
 from tdamp.calibration import LEAST_DOF, Predicted
 from tdamp.federated import Privacy, federated_fit
 from tdamp.federated.calibrate import POINTS, calibrated, log_score
@@ -31,6 +33,21 @@ def test_intervals_hold_what_they_say() -> None:
     # a quantile of n held-out rows covers like Beta(0.95 n, 0.05 n); the new rows are counted with a binomial's error
     spread = np.sqrt(0.95 * 0.05 * (1 / (SEEDS * 0.1 * ROWS) + 1 / (SEEDS * NEW)))
     assert abs(np.mean(held) - 0.95) < 3 * spread, held
+
+
+@pytest.mark.parametrize("parts", [[range(400)] * 4, [range(9 * k, 9 * k + 9) for k in range(44)]])
+def test_intervals_of_copies_and_of_tiny_clients(parts: list[range]) -> None:
+    """calibration: four clients with the same 400 rows, and 44 with nine rows each, within three standard errors of the
+    rows held out, some 40 that differ. (Where each client drew for itself: 84 %, and no row held out at all.)"""
+    held, judged, n = [], 0.0, parts[-1].stop
+    for seed in range(SEEDS):
+        X, y = make_friedman1(n + NEW, noise=1.0, random_state=seed)
+        clients = [(X[list(part)], y[list(part)]) for part in parts]
+        fit = federated_fit(TDAMPRegressor((16,), random_state=seed), clients, rounds=8, together=True).estimator
+        low, high = fit.predict_interval(X[n:]).T
+        held.append(np.mean((low <= y[n:]) & (y[n:] <= high)))
+        judged += n * (1 - fit.n_rows_ / sum(map(len, parts)))
+    assert abs(np.mean(held) - 0.95) < 3 * np.sqrt(0.95 * 0.05 / judged), held
 
 
 @pytest.mark.parametrize(("epistemic", "noise", "dof"), [(4.0, 1.5, 6.0), (60.0, 1.0, 30.0), (0.3, 2.0, 12.0)])
@@ -75,7 +92,7 @@ def test_conclusions_are_looked_at() -> None:
         terms("regression", 2, 1, hold_out=0.25), *problem("regression", 120), np.split(np.arange(120), 3)
     )
     good = concluded(trained(server, clients), clients)[0]
-    assert refused_conclusion(server, good) is None and good.judged[-1] == 10
+    assert refused_conclusion(server, good) is None and good.judged[-1] == len(clients[0].held.x)
 
     def at(array: np.ndarray, place: int, value: float) -> np.ndarray:
         changed = np.array(array)
@@ -115,3 +132,26 @@ def test_a_private_federation_says_that_it_is_not_calibrated() -> None:
     with pytest.warns(TrainingWarning, match="not calibrated"):
         fit = federated_fit(*small(), rounds=1, local_epochs=1, privacy=Privacy(1.0, 1.0))
     assert fit.estimator.fitted_.calibration is None
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_a_federation_without_a_row_held_out_says_so(task: str) -> None:
+    """contract: thirty clients of one row train on all; the warning says what that means and what to do. With
+    early_stopping=False nobody asked for any."""
+    x, y = problem(task, 30)
+    y = y if task == "classification" else y[:, 0]
+    clients = [(x[k : k + 1], y[k : k + 1]) for k in range(30)]
+    kind = TDAMPRegressor if task == "regression" else TDAMPClassifier
+    model = kind((6,), random_state=0, batch_size=16, sweeps=1)
+    said = (
+        "No client has held out a row, so that .*"
+        + {
+            "regression": "not calibrated: intervals .* give clients more rows .* widen them",
+            "classification": "the last one is kept.* larger validation_fraction\\.$",
+        }[task]
+    )
+    with pytest.warns(TrainingWarning, match=said):
+        federated_fit(model, clients, rounds=1, local_epochs=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingWarning)
+        federated_fit(model.set_params(early_stopping=False), clients, rounds=1, local_epochs=1)

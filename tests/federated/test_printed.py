@@ -12,15 +12,18 @@ from little_federation import federation, problem, terms, trained
 from scipy.special import logit
 
 from oracles import algorithm1, algorithm2
-from tdamp import Network, TDAMPRegressor, gumbel
+from tdamp import Network, TDAMPClassifier, TDAMPRegressor, gumbel
 from tdamp.beliefs import natural
 from tdamp.federated import Privacy, Terms, federated_fit
 from tdamp.federated.client import Client, order_of
+from tdamp.federated.joint import agree
 from tdamp.federated.private import check
 from tdamp.federated.server import Server
+from tdamp.federated.summary import summary_of
 from tdamp.federated.validate import _information, refused
 from tdamp.feed import shuffle
 from tdamp.outcome import TrainingWarning
+from tdamp.settings import PAPER
 
 SIZES = (11, 5, 8)
 NETWORKS = {"regression": Network((4, 6, 5, 1)), "classification": Network((4, 6, 3), "classification")}
@@ -132,6 +135,41 @@ def test_the_preset_is_the_terms() -> None:
     trained(server, parties)
     for ours, theirs in zip(fit.estimator.fitted_.state.layers, server.state.layers, strict=True):
         np.testing.assert_allclose(ours.weight.mean, theirs.weight.mean, rtol=1e-3, atol=1e-4)
+
+
+EXPLICIT: dict[str, Any] = {
+    "prior": "gaussian", "pruning": "exact", "pasp": "anchored", "noise_update": "fixed", "noise_every": "minibatch",
+    "noise_rate": 0.1, "trust": 2.0, "centre_rate": 0.1, "input_dropout": 0.2, "sweeps": 4, "prediction": "posterior",
+    "active_threshold": 0.7, "init_active_prob": 0.3, "batch_size": 7, "data_weight": 3.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["estimator", "argument"])
+@pytest.mark.parametrize("kind", [TDAMPRegressor, TDAMPClassifier])
+def test_an_explicit_parameter_wins(where: str, kind: Any) -> None:
+    """twin: as in the centralised preset each parameter changes its own setting, whichever way the preset is given."""
+
+    def agreed(**changes: Any) -> Terms:
+        mine, option = ({"preset": "paper"}, {}) if where == "estimator" else ({}, {"preset": "paper"})
+        estimator: Any = kind((6,), random_state=0, **mine, **changes)
+        estimator.n_features_in_ = 4
+        regression = kind is TDAMPRegressor
+        x, y = problem("regression", 40)
+        summaries = {
+            k: summary_of(part, y[:20] if regression else None, np.ones(20)) for k, part in enumerate(np.split(x, 2))
+        }
+        return agree(estimator, summaries, None if regression else [0, 1, 2], rounds=2, local_epochs=3, **option)[0]
+
+    base = agreed()
+    assert base == agreed(noise_update="em") and {**vars(base.settings), **PAPER} == vars(base.settings)
+    for name, value in EXPLICIT.items():
+        found = agreed(**{name: value}).settings
+        differ = {key for key in vars(found) if getattr(found, key) != getattr(base.settings, key)}
+        wanted = (value,) * 6 if name == "data_weight" else value
+        assert differ == {name} and getattr(found, name) == wanted, name
+    assert base.hold_out == 0 and agreed(early_stopping=True).hold_out == 0.1
+    with pytest.raises(ValueError, match='noise="server" needs noise_update="em" or "fixed"'):
+        agreed(noise_update="numerical")
 
 
 def fit_order(x: np.ndarray, y: np.ndarray) -> np.ndarray:

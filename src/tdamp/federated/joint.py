@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -17,7 +18,8 @@ from ..checks import Data, check_groups
 from ..fitted import Fitted
 from ..network import Network
 from ..outcome import Outcome, TrainingWarning
-from ..settings import PAPER, Settings
+from ..parameters import is_auto
+from ..settings import Settings
 from ..state import State, start
 from . import calibrate, schedule
 from .aggregate import weighted_sum
@@ -33,6 +35,9 @@ with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
 """By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
+NOT_CALIBRATED = "so that the widths of predictions are not calibrated: intervals may be too narrow."
+NOT_CHOSEN = "so that rounds could not be compared: the last one is kept, be it the best or not."
+WIDEN = "Check how many rows of your own they hold, and widen them accordingly."
 NOT_ASKED = 1e30
 """Log likelihood lost without an input, where nobody was asked: it counts as needed."""
 
@@ -65,24 +70,24 @@ def agree(
 
 def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, options: Mapping[str, Any]) -> Terms:
     given = {name: value for name, value in options.items() if value is not None}
-    preset = given.pop("preset", getattr(estimator, "preset", None))
-    if preset not in (None, "paper"):
-        raise ValueError(f'preset={preset!r}: expected "paper" or None')
+    asked = copy(estimator)  # with the preset, over which parameters win that are not "auto"
+    asked.preset = given.pop("preset", estimator.preset)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    chosen = {"step": schedule.STEP, "momentum": schedule.MOMENTUM}
+    chosen: dict[str, Any] = {"seed": seed, "step": schedule.STEP, "momentum": schedule.MOMENTUM}
     if n_clients == 1 or given.get("aggregation") == "sites":
-        chosen = {"step": 1.0, "momentum": 0.0, "forget": FORGET}
-    lengths = {name: given[name] for name in ("rounds", "local_epochs") if name in given}
-    settings, holds_out = estimator._settings(network, max(int(n_rows / n_clients), 1), n_all=n_rows)
-    if preset == "paper":
-        rounds, epochs = (lengths.get(name, getattr(Terms, name)) for name in ("rounds", "local_epochs"))
-        settings = replace(settings, **PAPER, memory=None, max_epochs=rounds * epochs)
-        return Terms(network, settings, **{"seed": seed, "noise": "server", **given})
+        chosen |= {"step": 1.0, "momentum": 0.0, "forget": FORGET}
+    settings, holds_out = asked._settings(network, max(int(n_rows / n_clients), 1), n_all=n_rows)
+    if is_auto(estimator.early_stopping) and asked.preset is None:
+        holds_out = n_rows >= auto.FEW_ROWS  # of all clients together, however few one has
     chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0
-    terms = Terms(network, settings, **lengths)
+    terms = Terms(network, settings, **{name: given[name] for name in ("rounds", "local_epochs") if name in given})
     changes = _schedule(estimator, terms, n_rows, n_clients)
+    if asked.preset == "paper":
+        weight = np.repeat(_by_round(estimator.data_weight, n_rows, terms.rounds), terms.local_epochs)
+        changes = {"data_weight": tuple(weight), "memory": None}
+        chosen |= {"noise": "server", "step": 1.0, "momentum": 0.0, "forget": 0.0}
     settings = replace(settings, max_epochs=terms.rounds * terms.local_epochs, **changes)
-    return replace(terms, settings=settings, seed=seed, **{**chosen, **given})
+    return replace(terms, settings=settings, **{**chosen, **given})
 
 
 def _schedule(estimator: Any, terms: Terms, n_rows: float, n_clients: int) -> dict[str, Any]:
@@ -157,23 +162,33 @@ def finish(
 
 
 def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> Calibration | None:
-    """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed."""
-    if server.terms.network.task == "classification":
-        return None
+    """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed.
+
+    A warning says so where rows were to be held out and none was: intervals are too narrow then, or no round is chosen.
+    """
+    regression = server.terms.network.task == "regression"
     if conclusions is None:
-        warnings.warn(
-            "Clients were not asked about rows held out, so that the widths of predictions are not calibrated: "
-            "intervals may be too narrow. Check how many rows of your own they hold, and widen them accordingly.",
-            TrainingWarning,
-            stacklevel=4,
-        )
+        if regression:
+            _warn(f"Clients were not asked about rows held out, {NOT_CALIBRATED} {WIDEN}")
         return None
     judged = _total([conclusion.judged for conclusion in conclusions])
+    if server.terms.hold_out and not judged[-1] > 0:
+        _warn(
+            f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN} A client trains on one row "
+            "(of each class) at least: give clients more rows that differ, or the estimator a larger "
+            f"validation_fraction{'.' if not regression else f'. {WIDEN}'}"
+        )
+    if not regression:
+        return None
     if judged[-1] > 0:
         return calibrate.calibrated(judged)
     if server.terms.settings.pasp == "paper":
         return None
     return calibrate.uncalibrated(_total([conclusion.known for conclusion in conclusions]))
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, TrainingWarning, stacklevel=5)
 
 
 def _total(terms: Sequence[np.ndarray]) -> np.ndarray:
