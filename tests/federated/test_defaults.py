@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tdamp import TDAMPClassifier, rows
+from tdamp import TDAMPClassifier, TDAMPRegressor, rows
 from tdamp.bench.ours_federated import AVERAGED, PRUNED, federated_settings
+from tdamp.federated import federated_fit
 from tdamp.federated.joint import agree
-from tdamp.federated.summary import merged, scaling_of, summary_of
+from tdamp.federated.summary import merged, scales_after, scaling_of, summary_of
 from tdamp.federated.terms import Terms
 
 LENGTHS = {"rounds": 6, "local_epochs": 3}
@@ -84,3 +85,49 @@ def test_a_regression_keeps_its_own_target_scale() -> None:
     x = pixels(200)
     found = scaling_of(summary_of(x, 7 + 3 * x[:, :1], np.ones(200)), True)
     np.testing.assert_allclose(found.y_scale, 3 * x[:, 0].std())
+
+
+@pytest.mark.parametrize("power", [-300, -200, 0, 200, 300])
+def test_units_of_any_size(power: int) -> None:
+    """identity: columns and targets times a power of ten have their scales times it, and start as before; nothing
+    overflows, nothing vanishes."""
+    x, unit = RNG.normal([3.0, 0.0], [1.0, 2.0], (90, 2)), 10.0**power
+    parts = np.split(np.arange(90), [20, 50])
+    y = x @ [[1.0], [2.0]]
+    found, plain = (
+        merged([summary_of(scale * x[part], scale * y[part], np.ones(len(part))) for part in parts])
+        for scale in (unit, 1.0)
+    )
+    with np.errstate(over="raise"):
+        ours, theirs = scaling_of(found, True), scaling_of(plain, True)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a / unit, b, rtol=1e-10, atol=1e-12)
+        for a, b in zip(scales_after(found, ours, 1), scales_after(plain, theirs, 1), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("power", [-200, 200])
+def test_a_federation_in_units_of_any_size(power: int) -> None:
+    """twin: with columns and targets times a power of ten it predicts the same numbers times it."""
+    x = RNG.normal(size=(60, 4))
+    y, unit = np.abs(x[:, 0]) + x[:, 1], 10.0**power
+    found = [
+        federated_fit(
+            TDAMPRegressor((6,), random_state=0, batch_size=16, sweeps=1),
+            [(scale * x[part], scale * y[part]) for part in np.split(np.arange(60), 2)],
+            rounds=2, local_epochs=2,
+        ).estimator.predict(scale * x) / scale
+        for scale in (1.0, unit)
+    ]  # fmt: skip
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-2, atol=1e-2)
+    assert np.corrcoef(found[1], y)[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_that_are_not_scaled_are_refused(unit: float) -> None:
+    """contract: with standardize=False such columns do not fit float32, and an error says so."""
+    x, y = unit * RNG.normal(size=(60, 4)), RNG.normal(size=60)
+    for table, target in ((x, y), (x / unit, unit * y)):
+        clients = [(table[part], target[part]) for part in np.split(np.arange(60), 2)]
+        with pytest.raises(ValueError, match="too (large|small|far)|above 1e"):
+            federated_fit(TDAMPRegressor((6,), standardize=False), clients, rounds=1, local_epochs=1)

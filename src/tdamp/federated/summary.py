@@ -35,7 +35,11 @@ def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summa
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
-    """Of all rows together; one client's own summary comes back as it was."""
+    """Of all rows together; one client's own summary comes back as it was.
+
+    Squares of huge or tiny numbers would be infinite or zero: standard deviations come together by `np.hypot`, as in
+    `sources.running`.
+    """
     for name, what in (("x_mean", "columns"), ("y_mean", "outputs")):
         counts = [len(getattr(summary, name)) for summary in summaries]
         if len(set(counts)) > 1:
@@ -46,8 +50,8 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     for mean, std in (("x_mean", "x_std"), ("y_mean", "y_std")):
         means, stds = ([getattr(summary, name) for summary in summaries] for name in (mean, std))
         middle = weighted_sum(means, shares)
-        spread = [np.square(s) + np.square(m - middle) for m, s in zip(means, stds, strict=True)]
-        parts += [middle, np.sqrt(weighted_sum(spread, shares))]
+        spread = [np.hypot(s, m - middle) for m, s in zip(means, stds, strict=True)]
+        parts += [middle, np.hypot.reduce([np.sqrt(share) * s for share, s in zip(shares, spread, strict=True)])]
     parts.append(weighted_sum([summary.x_nonzero for summary in summaries], shares))
     return Summary(total, *parts)
 
@@ -70,16 +74,22 @@ def scaling_of(summary: Summary, standardize: bool) -> Scaling:
 
 
 def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
-    """What the engine's start has to know of the scaled data."""
-    x_mean = (summary.x_mean - scaling.x_mean) / scaling.x_scale
-    y_mean = (summary.y_mean - scaling.y_mean) / scaling.y_scale
-    power = float(np.square(summary.x_std / scaling.x_scale).sum())
-    y_var = np.square(summary.y_std / scaling.y_scale)
-    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
+    """What the engine's start has to know of the scaled data; what is constant counts as having variance one.
+
+    A variance that is infinite or zero because of the unit is told as it is: `state.start` refuses it.
+    """
+    x_mean, x_std = (summary.x_mean - scaling.x_mean) / scaling.x_scale, summary.x_std / scaling.x_scale
+    y_mean, y_std = (summary.y_mean - scaling.y_mean) / scaling.y_scale, summary.y_std / scaling.y_scale
     classification = not summary.y_mean.size
     return Scales(
         x_mean,
-        power if power > ROUNDING * np.square(x_mean).sum() else 1.0,
+        float(_variance(np.hypot.reduce(x_std), np.hypot.reduce(x_mean))),
         np.zeros(n_outputs) if classification else y_mean,
-        np.ones(()) if classification else y_var,
+        np.ones(()) if classification else _variance(y_std, y_mean),
     )
+
+
+def _variance(std: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """As `state.no_less_than_rounding` has it, without squares where they are compared."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.where(std > np.sqrt(ROUNDING) * np.abs(mean), np.square(std), 1.0)
