@@ -129,5 +129,5 @@ def test_units_that_are_not_scaled_are_refused(unit: float) -> None:
     x, y = unit * RNG.normal(size=(60, 4)), RNG.normal(size=60)
     for table, target in ((x, y), (x / unit, unit * y)):
         clients = [(table[part], target[part]) for part in np.split(np.arange(60), 2)]
-        with pytest.raises(ValueError, match="too (large|small|far)|above 1e"):
+        with pytest.raises(ValueError, match=r"too (large|small|far)|above 1e"):
             federated_fit(TDAMPRegressor((6,), standardize=False), clients, rounds=1, local_epochs=1)
