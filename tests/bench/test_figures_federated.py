@@ -3,6 +3,8 @@
 import io
 import json
 import math
+import runpy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -34,7 +36,7 @@ MODULES = {
     "federated-sparsity": federated_sparsity,
     "federated-skew": federated_skew,
 }
-CELLS = {"federated-curves": 14, "federated-sparsity": 24, "federated-skew": 5}
+CELLS = {"federated-curves": 14, "federated-sparsity": 24, "federated-skew": 6}
 
 
 @pytest.fixture
@@ -133,34 +135,76 @@ def test_the_lead_at_a_smaller_size(small, met):
     assert finding.verdict.met is met
 
 
-def test_the_best_of_the_others():
-    """enumeration: at every size the lowest of the others is met, by name; a size that only others have is left out."""
-    rows = [("tdamp", 1.0, [2]), ("a", 1.0, [4]), ("b", 1.0, [3])]
-    rows += [("tdamp", 0.5, [2]), ("a", 0.5, [1]), ("b", 0.1, [1])]
-    labels = {"tdamp": "ours", "a": "Method A", "b": "Method B"}
-    found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels=labels)
+ADAM, LASSO = "fedavg_adam", "fedavg_group_lasso"
+
+
+def judged(rows, ours, runs=None, table=None):
+    """The findings about final losses, with the methods' names as their labels."""
+    found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels={method: method for method, _, _ in rows})
+    table, runs = points("mnist", rows) if table is None else table, seeds("mnist", rows) if runs is None else runs
+    return federated_findings.best_findings(found, table, runs, ours)
+
+
+def test_the_best_of_the_baselines():
+    """enumeration: at every size the lowest is met, by name; a size that only others have is left out; a mean that is
+    lower by less than two standard errors of the paired differences is a tie, whatever the means' own errors."""
+    rows = [(federated.OURS, 1.0, [2]), (ADAM, 1.0, [4]), (LASSO, 1.0, [3])]
+    rows += [(federated.OURS, 0.5, [2]), (ADAM, 0.5, [1]), (LASSO, 0.1, [1])]
     runs = seeds("mnist", rows)
-    whole, half = federated_findings.best_findings(found, points("mnist", rows), runs, "tdamp")
-    assert whole.verdict.met and "keep 1: ours ends at 2.0" in whole.sentence
-    assert "the best of the others, Method B, at 3.0" in whole.sentence and "better than it" in whole.sentence
-    assert not half.verdict.met and not half.verdict.tied and "Method A, at 1.0" in half.sentence
-    runs.loc[runs["method"] == "tdamp", "loss"] += 3.0 * (runs["seed"] - 1)  # -1 on average, and +- 1.7
-    whole, _ = federated_findings.best_findings(found, points("mnist", rows), runs, "tdamp")
-    assert whole.verdict.tied and not whole.verdict.met
+    whole, half = judged(rows, federated.OURS, runs)
+    assert whole.verdict.met and "keep 1: tdamp_federated ends at 2.0" in whole.sentence
+    assert (
+        f"the best of the paper's baselines, {LASSO}, at 3.0" in whole.sentence and "better than it" in whole.sentence
+    )
+    assert not half.verdict.met and not half.verdict.tied and f"{ADAM}, at 1.0" in half.sentence
+    both = runs.assign(loss=runs["loss"] + 3.0 * runs["seed"])  # all methods' runs of a seed are hard or easy
+    assert judged(rows, federated.OURS, both)[0].verdict.met
+    alone = runs.assign(loss=runs["loss"] + 3.0 * (runs["seed"] - 1) * (runs["method"] == federated.OURS))
+    whole = judged(rows, federated.OURS, alone)[0]  # -1 on average, and +- 1.7
+    assert whole.verdict.tied and not whole.verdict.met and "tied with it" in whole.sentence
+
+
+@pytest.mark.parametrize("skewed", ["", "_skewed"])
+def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
+    """enumeration: stronger rivals, and tdamp's own other averages, are judged apart, and change nothing of it."""
+    ours = "tdamp_skewed" if skewed else federated.OURS
+    rows = [
+        (ours, 1.0, [2]),
+        (ADAM + skewed, 1.0, [3]),
+        ("fedavg_adamw" + skewed, 1.0, [1]),
+        ("fedprox" + skewed, 1.0, [4]),
+    ]
+    rows += [("tdamp_sites", 1.0, [2.5]), ("tdamp_waa", 1.0, [5])] if skewed else [(federated.PRINTED, 1.0, [0.5])]
+    found = {finding.claim: finding for finding in judged(rows, ours)}
+    assert (
+        found["federated"].verdict.met
+        and f"the paper's baselines, {ADAM}{skewed}, at 3.0" in found["federated"].sentence
+    )
+    strong = found["strong-federated"]
+    assert not strong.verdict.met and f"the stronger rivals, fedavg_adamw{skewed}, at 1.0" in strong.sentence
+    assert set(found) == {"federated", "strong-federated", *([""] if skewed else [])}
+    assert not skewed or (found[""].verdict.met and "other averages, tdamp_sites, at 2.5" in found[""].sentence)
+
+
+def test_every_baseline_is_someone_s_rival():
+    """enumeration: no curve of the figures goes unjudged, and the page of results has a line for each claim."""
+    drawn = {curve.method.removesuffix("_skewed") for module in MODULES.values() for curve in module.PLAN.curves}
+    rivals = [name for _, names in federated.RIVALS.values() for name in names]
+    assert drawn - {"tdamp", federated.OURS, federated.PRINTED} == {name for name in rivals if name.startswith("fed")}
+    page = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "results.py"))
+    assert {*federated.RIVALS} - {""} <= {*page["CLAIMS"], *page["STRONG_CLAIMS"]}
 
 
 @pytest.mark.parametrize(("units", "met"), [(456, True), (700, False)])
 def test_the_printed_method_is_judged(units, met):
     """enumeration: as a variant of its own, tdamp not among the others; a network that stayed large wins nothing."""
-    rows = [(federated.OURS, 0.5, [1]), (federated.PRINTED, 0.5, [2]), ("a", 0.5, [3])]
-    table, runs = points("mnist", rows), seeds("mnist", rows)
+    rows = [(federated.OURS, 0.5, [1]), (federated.PRINTED, 0.5, [2]), (ADAM, 0.5, [3])]
+    table = points("mnist", rows)
     table.loc[table["method"] == federated.PRINTED, "units"] = units
-    labels = {federated.OURS: "tdamp", federated.PRINTED: "as printed", "a": "Method A"}
-    found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels=labels)
-    (ours,) = federated_findings.best_findings(found, table, runs, federated.OURS)
-    (printed,) = federated_findings.best_findings(found, table, runs, federated.PRINTED)
-    assert ours.verdict.met and ours.variant == "tdamp" and "Method A, at 3.0" in ours.sentence
-    assert printed.verdict.met is met and printed.variant == "tdamp_paper" and "Method A, at 3.0" in printed.sentence
+    (ours,) = judged(rows, federated.OURS, table=table)
+    (printed,) = judged(rows, federated.PRINTED, table=table)
+    assert ours.verdict.met and ours.variant == "tdamp" and f"{ADAM}, at 3.0" in ours.sentence
+    assert printed.verdict.met is met and printed.variant == "tdamp_paper" and f"{ADAM}, at 3.0" in printed.sentence
     assert "the method as printed" in str(printed.verdict) and ("too many" in printed.sentence) is not met
 
 
@@ -192,10 +236,12 @@ def test_rounds_that_never_came_have_infinite_losses(blobs, monkeypatch):
 def test_the_real_methods_have_the_names_and_the_budget(name):
     """enumeration: they load, their grids fit the budget, and the figures say what the methods do."""
     pytest.importorskip("optax")
-    from tdamp.bench.baselines import fedavg
+    from tdamp.bench.baselines import fedavg, strong_grids
 
     method = methods.load(name)
     assert method.name == name and method.label
     assert all(1 <= len(method.grid(data, 0.3)) <= 6 for data in ("boston", "mnist"))
+    if "adamw" in name:
+        assert method.grid("mnist", 1.0) == tuple(recipe.config for recipe in strong_grids.STRONG["mnist"])
     assert list(federated.CLIENTS.values()) == [fedavg.CLIENTS[task] for task in ("regression", "classification")]
     assert federated.LOCAL_EPOCHS == fedavg.LOCAL_EPOCHS

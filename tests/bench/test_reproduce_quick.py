@@ -40,7 +40,14 @@ LINES = {
     | {"as_printed", "turbo_printed", "ep_printed"},
     "federated-curves": FEDERATED,
     "federated-sparsity": FEDERATED,
-    "federated-skew": {"tdamp_skewed", "tdamp_sites", "tdamp_waa", "fedavg_adam_skewed", "fedprox_skewed"},
+    "federated-skew": {
+        "tdamp_skewed",
+        "tdamp_sites",
+        "tdamp_waa",
+        "fedavg_adam_skewed",
+        "fedavg_adamw_skewed",
+        "fedprox_skewed",
+    },
 }
 STUDIES = {
     "probit-sweep": {"sweep", "exact"},

@@ -105,6 +105,12 @@ class SkewedFedAvg(FedAvgAdam):
     name, label, skew = "fedavg_adam_skewed", "FedAvg + Adam", SKEW
 
 
+class SkewedFedAvgAdamW(FedAvgAdamW):
+    """The same, with the same recipes to choose from, on clients with skewed labels."""
+
+    name, label, skew = "fedavg_adamw_skewed", "FedAvg + AdamW, cosine decay, dropout", SKEW
+
+
 class SkewedFedProx(FedProx):
     """The same, on clients with skewed labels."""
 

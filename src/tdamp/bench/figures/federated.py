@@ -20,6 +20,13 @@ VARIANT = {PRINTED: "tdamp_paper"}
 SMALL = 0.3
 """Share of the units at which curves are drawn besides those of all units."""
 BASELINES = ("fedavg_adam", "fedavg_adamw", "fedprox", "fedavg_group_lasso", "fedavg_group_snip")
+RIVALS = {
+    "federated": ("the paper's baselines", ("fedavg_adam", "fedavg_group_lasso", "fedavg_group_snip")),
+    "strong-federated": ("the stronger rivals", ("fedavg_adamw", "fedprox")),
+    "": ("tdamp's other averages", ("tdamp_sites", "tdamp_waa")),
+}
+"""Whom final losses are compared with, by the claim that it bears on. With skewed labels a baseline's name ends so."""
+SKEWED = "_skewed"
 LOOK = {
     OURS: STYLES["tdamp"],
     PRINTED: STYLES["tdamp_paper"],
@@ -29,6 +36,7 @@ LOOK = {
     "fedavg_adam": STYLES["adam"],
     "fedavg_adamw": STYLES["adamw"],
     "fedavg_adam_skewed": STYLES["adam"],
+    "fedavg_adamw_skewed": STYLES["adamw"],
     "fedprox": STYLES["early_stop"],
     "fedprox_skewed": STYLES["early_stop"],
     "fedavg_group_lasso": STYLES["group_lasso"],

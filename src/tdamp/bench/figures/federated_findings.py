@@ -11,7 +11,7 @@ import pandas as pd
 from ..record import Verdict
 from .curves import epochs_to_reach
 from .evaluation import Evaluation
-from .federated import OURS, PRINTED, SMALL, VARIANT, small
+from .federated import RIVALS, SKEWED, SMALL, VARIANT, small
 from .methods import NAMES
 from .paired import Gap, between, last_epoch
 from .publish import Finding
@@ -81,30 +81,31 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
 
 
 def best_findings(found: Evaluation, points: pd.DataFrame, runs: pd.DataFrame, ours: str) -> list[Finding]:
-    """Whether tdamp ends below the best other curve, at every size, seed by seed.
+    """Whether tdamp ends below the best of the paper's baselines, and of others, at every size, seed by seed.
 
     `points` are those of the last round, `runs` the table of all runs. Too many units left lose.
     """
     findings, final = [], last_epoch(runs)
-    for data, task in found.tasks.items():
-        for keep in sorted({*pick(points, data=data)["keep"]}, reverse=True):
-            here = pick(points, data=data, keep=keep)
-            mine, others = pick(here, method=ours), here[~here["method"].isin((ours, OURS, PRINTED))]
-            if not len(mine) or not len(others):
-                continue
-            best = others.loc[others["mean"].idxmin()]
-            gap = between(final, data, keep, ours, str(best["method"]))
-            if gap is None:
-                continue
-            name = f"{_title(task, _who(ours))}, keep {keep:g}: final {task.loss}, against the best of the others"
-            said = f"{found.labels[ours]} ends at {gap.ours:.4g}"
-            verdict, word = gap.verdict(name), f"difference {gap.text()}: {gap.word} it"
-            if math.isinf(_comparable(mine, others)):
-                said += f" with {mine['units'].iloc[0]:.4g} units"
-                verdict, word = Verdict(name, math.inf, "<", 0.0), "too many to compare"
-            said += f"; the best of the others, {found.labels[best['method']]}, at {gap.theirs:.4g}"
-            sentence = f"{task.title}, keep {keep:g}: {said}, {word}."
-            findings.append(Finding(verdict, sentence, "federated", VARIANT.get(ours, "tdamp")))
+    for claim, (whose, rivals) in RIVALS.items():
+        there = points[points["method"].str.removesuffix(SKEWED).isin(rivals)]
+        for data, task in found.tasks.items():
+            for keep in sorted({*pick(there, data=data)["keep"]}, reverse=True):
+                mine, others = pick(points, data=data, keep=keep, method=ours), pick(there, data=data, keep=keep)
+                if not len(mine):
+                    continue
+                best = str(others.loc[others["mean"].idxmin(), "method"])
+                gap = between(final, data, keep, ours, best)
+                if gap is None:
+                    continue
+                name = f"{_title(task, _who(ours))}, keep {keep:g}: final {task.loss}, against the best of {whose}"
+                said = f"{found.labels[ours]} ends at {gap.ours:.4g}"
+                verdict, word = gap.verdict(name), f"difference {gap.text()}: {gap.word} it"
+                if math.isinf(_comparable(mine, pick(points, data=data, keep=keep))):
+                    said += f" with {mine['units'].iloc[0]:.4g} units"
+                    verdict, word = Verdict(name, math.inf, "<", 0.0), "too many to compare"
+                said += f"; the best of {whose}, {found.labels[best]}, at {gap.theirs:.4g}"
+                sentence = f"{task.title}, keep {keep:g}: {said}, {word}."
+                findings.append(Finding(verdict, sentence, claim, VARIANT.get(ours, "tdamp")))
     return findings
 
 

@@ -29,6 +29,7 @@ PLAN = Plan(
             for name, (label, config) in OTHERS.items()
         ),
         Curve("fedavg_adam_skewed", data=DATA),
+        Curve("fedavg_adamw_skewed", data=DATA),
         Curve("fedprox_skewed", data=DATA),
     ),
 )

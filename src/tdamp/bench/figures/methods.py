@@ -36,6 +36,7 @@ METHODS = {
     "fedavg_group_snip": Listed("tdamp.bench.baselines.fedavg:FedAvgGroupSnip"),
     "fedavg_adamw": Listed("tdamp.bench.baselines.fedavg:FedAvgAdamW"),
     "fedavg_adam_skewed": Listed("tdamp.bench.baselines.fedavg:SkewedFedAvg"),
+    "fedavg_adamw_skewed": Listed("tdamp.bench.baselines.fedavg:SkewedFedAvgAdamW"),
     "fedprox_skewed": Listed("tdamp.bench.baselines.fedavg:SkewedFedProx"),
     "tdamp_variant": Listed("tdamp.bench.ablations.methods:Variant", keeps_together=False),
     "tdamp_printed": Listed("tdamp.bench.ablations.methods:Printed", keeps_together=False),
