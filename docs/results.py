@@ -42,7 +42,7 @@ STRONG_CLAIMS = {
     "magnitude-gap": "The gap to gradual magnitude pruning widens as the network is compressed",
     "magnitude_adamw-compressed": "Pruned, it is better than gradual magnitude pruning with AdamW at every size",
     "magnitude_adamw-gap": "The gap to gradual magnitude pruning with AdamW widens as the network is compressed",
-    "strong-federated": "In federated learning its final loss, unpruned, is below FedAvg's with that AdamW and FedProx's",
+    "strong-federated": "In federated learning its final loss, unpruned, is below FedAvg's with AdamW and FedProx's",
 }
 """What is measured here against stronger rivals than the paper's."""
 
