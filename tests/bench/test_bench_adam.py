@@ -10,7 +10,7 @@ import pytest
 from tdamp.bench.baselines.adam import Adam
 from tdamp.bench.baselines.recipe import Recipe, strong
 from tdamp.bench.baselines.start import Orders, he_init, minibatches
-from tdamp.bench.baselines.strong_grids import STRONG
+from tdamp.bench.baselines.strong_grids import FIGURES, STRONG
 
 optax = pytest.importorskip("optax")
 from tdamp.bench.baselines import adam_grid, adam_optax  # noqa: E402  (needs the extra)
@@ -214,9 +214,12 @@ def test_recipes_and_their_configurations():
     """identity: there and back; a mere rate is plain Adam; grids have six, no two alike."""
     for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), _WITH, *STRONG["mnist"], *STRONG["boston"]):
         assert Recipe.of(recipe.config) == recipe == Recipe.of(recipe)
+    assert any(recipe.input_dropout for recipe in STRONG["mnist"])
     assert Recipe.of(0.1) == Recipe.of({"rate": 0.1, "penalty": 3.0}) and Recipe.of(0.1).plain
     assert Recipe(0.1).config == {"rate": 0.1} and adam_optax.regular_of([Recipe(0.1)], [0]) is None
-    assert all(len({*grid}) == 6 and all(recipe.cosine for recipe in grid) for grid in STRONG.values())
+    assert all(
+        len({*grid}) == 6 and all(recipe.cosine for recipe in grid) for grid in (*STRONG.values(), *FIGURES.values())
+    )
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
