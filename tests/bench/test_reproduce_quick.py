@@ -47,7 +47,7 @@ STUDIES = {
     "sweeps": {"onsager", "no_onsager"},
     "hmc": {"hmc", "sweeps-1", "sweeps-4", "usual"},
     "state-evolution": {"onsager", "no_onsager"},
-    "shift": {"tdamp", "ensemble", "laplace"},
+    "shift": {"tdamp", "ensemble", "laplace", "adamw", "ensemble_adamw"},
 }
 """Methods that a figure shows at least."""
 DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-sparsity")}
