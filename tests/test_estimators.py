@@ -280,19 +280,6 @@ def test_warm_start_goes_on(friedman: tuple[np.ndarray, np.ndarray]) -> None:
     assert model.history_["log_evidence"].iloc[-1] > first
 
 
-def test_early_stop_returns_the_best_epoch(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """identity: the posterior returned scores on the rows held out what the best epoch did, and training stopped."""
-    X, y = friedman
-    seen: dict[int, float] = {}
-    model = TDAMPClassifier(
-        (32,), prior="group", patience=3, max_epochs=200, data_weight=20.0, random_state=0,
-        callbacks=[lambda epoch, fitted, record: seen.update({epoch: record["held_out"]})],
-    ).fit(X, y > np.median(y))  # fmt: skip
-    best = max(seen, key=seen.get)
-    assert model.n_iter_ == best + 3 < 200
-    assert model.history_["held_out"].tolist() == list(seen.values())
-
-
 def test_a_callback_ends_training(friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """enumeration: True after the second epoch leaves two in the history."""
     X, y = friedman

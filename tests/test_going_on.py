@@ -225,7 +225,8 @@ def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, heard: l
 
 
 def test_the_best_epoch_is_the_one_that_is_kept() -> None:
-    """identity: the posterior returned is that of the epoch with the best score, to the bit, not that of the last."""
+    """identity: the posterior returned is that of the epoch with the best score, to rounding, not that of the last;
+    the history has every epoch's score."""
     x, y = friedman(400, 6)
     seen: dict[int, tuple[float, np.ndarray]] = {}
 
@@ -238,6 +239,7 @@ def test_the_best_epoch_is_the_one_that_is_kept() -> None:
     ).fit(x, y > np.median(y))
     best = max(seen, key=lambda epoch: seen[epoch][0])
     assert model.fitted_.epoch == best < model.n_iter_ == best + 3
+    assert model.history_["held_out"].tolist() == [score for score, _ in seen.values()]
     found = blocks.log_probs(model.fitted_, rows)
     np.testing.assert_allclose(found, seen[best][1], rtol=1e-5, atol=1e-6)
     assert np.abs(found - seen[model.n_iter_][1]).max() > 1e-3

@@ -1,11 +1,12 @@
-"""Which of several independent Gaussian scores is the largest: log-probabilities, right however unlike their scales.
+"""Which of several independent Gaussian scores is the largest: log-probabilities, for scales that may be unlike.
 
 P(y) is the integral over t of N(t; z_y, std_y^2) prod_(m != y) Phi((t - z_m) / std_m). All classes share the nodes, so
 that log Phi is taken once for each class and node. The integrand of a class is log-concave. Seen from its peak, about
 where the parabolas -(t - z_m)^2 / (2 std_m^2) below every rival's mean balance, it changes at the scale of that peak's
 width and, further out, ever more slowly. Points that are dense in this way around every class's peak are put in one
 row and sorted; some of them, evenly counted, bound the panels of a Gauss-Legendre rule. Two classes have a closed form.
-Not guaranteed: standard deviations that differ by more than 1e5 in float32 (1e6 in float64: 1e-4 of a probability).
+Not guaranteed: standard deviations that differ by more than a factor of 100, up to which this is tested. In float64
+probabilities of random scores were off by up to 0.013 with 10 classes and a factor of 1e3, by 0.06 with 30 and 1e4.
 Oracle: dense quadrature, the closed form.
 """
 

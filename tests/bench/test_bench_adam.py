@@ -10,7 +10,7 @@ import pytest
 from tdamp.bench.baselines.adam import Adam
 from tdamp.bench.baselines.recipe import Recipe, strong
 from tdamp.bench.baselines.start import Orders, he_init, minibatches
-from tdamp.bench.baselines.strong_grids import STRONG
+from tdamp.bench.baselines.strong_grids import FIGURES, STRONG
 
 optax = pytest.importorskip("optax")
 from tdamp.bench.baselines import adam_grid, adam_optax  # noqa: E402  (needs the extra)
@@ -67,7 +67,7 @@ def test_grid_equals_single_runs(lines):
     """Twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
     from tdamp.bench.scoring import nmse
 
-    recipes = (1e-3, 1e-2, strong(1e-2, 0.3, 0.2))
+    recipes = (1e-3, 1e-2, strong(1e-2, 0.3, 0.2, 0.1))
     curves = adam_grid.nmse_curves(lines, (4, 6, 1), recipes, batch=20, epochs=3)
     assert curves.shape == (2, 3, 3)
     for i in (1, 2):
@@ -141,8 +141,68 @@ def test_dropout_in_training_and_none_in_prediction(blobs):
     assert len(keys) == 2  # every step draws anew
 
 
-def _regular():
-    return jax.tree.map(lambda leaf: leaf[0], adam_optax.regular_of([strong(1e-2, 0.0, 0.5)], [0]))
+def trained(problem, *recipe):
+    """Weights and predictions after two epochs."""
+    model = Adam("optax", problem, (12, 8, 3), strong(*recipe), 50, seed=0, epochs=2)
+    list(model.epochs(2))
+    return model, [np.asarray(leaf) for leaf in jax.tree.leaves(model.learner.state.params)]
+
+
+def test_input_dropout_in_training_and_none_in_prediction(blobs):
+    """calibration: each input of each row goes with the share's probability, apart from the hidden units, and the mean
+    stays; it changes what is learned, and predictions are the whole network's."""
+    share, rows = 0.3, jnp.ones((400, 50))
+    dropped = adam_optax.Dropped(None, jax.random.PRNGKey(0), jnp.float32(share))
+    found = np.asarray(dropped.of(rows, adam_optax.INPUTS))
+    assert abs((found == 0).mean() - share) < 5 * np.sqrt(share * (1 - share) / found.size)
+    assert found.mean() == pytest.approx(1, abs=5 * np.sqrt(share / (1 - share) / found.size))
+    np.testing.assert_allclose(found[found > 0], 1 / (1 - share), rtol=1e-6)
+    np.testing.assert_array_equal(dropped.of(rows, 0), rows)  # a hidden layer
+    both = adam_optax.Dropped(jnp.float32(share), jax.random.PRNGKey(0), jnp.float32(share))
+    assert (np.asarray(both.of(rows, 0)) != found).any()
+    (model, noisy), (_, plain) = trained(blobs, 1e-2, 0.1, 0.0, 0.3), trained(blobs, 1e-2, 0.1, 0.0)
+    assert max(np.abs(a - b).max() for a, b in zip(noisy, plain, strict=True)) > 1e-2
+    w1, b1, w2, b2 = noisy
+    whole = np.maximum(blobs.x_test @ w1 + b1, 0) @ w2 + b2
+    np.testing.assert_allclose(model.point(blobs.x_test), whole, atol=1e-5)
+
+
+def test_a_step_with_input_dropout_is_one_on_rows_that_were_dropped(blobs):
+    """twin: a plain step on the rows after dropout, and not on the rows themselves."""
+    state, regular = adam_optax.init((12, 8, 3), 0), _regular(strong(1e-2, 0.0, 0.0, 0.4))
+    rest = blobs.y[:50], jnp.ones(50), jnp.float32(1e-2)
+    ours = adam_optax.step("classification", state, blobs.x[:50], *rest, regular)
+    rows = adam_optax.dropped_now(state, regular).of(jnp.asarray(blobs.x[:50]), adam_optax.INPUTS)
+    theirs = adam_optax.step("classification", state, rows, *rest)
+    for found, expected in zip(jax.tree.leaves(ours.params), jax.tree.leaves(theirs.params), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+def test_no_input_dropout_is_nothing(blobs, dropout):
+    """identity: a share of 0, alone or beside a network that has one, gives the bits of a recipe without the word."""
+    recipe = strong(1e-2, 0.1, dropout)
+    (_, before), (_, after) = trained(blobs, 1e-2, 0.1, dropout), trained(blobs, 1e-2, 0.1, dropout, 0.0)
+    assert all((a == b).all() for a, b in zip(before, after, strict=True))
+    assert "input_dropout" not in recipe.config and "input" not in str(recipe)
+    alone, beside = (adam_optax.regular_of([recipe, *more], [0, 1][: 1 + len(more)]) for more in ([], [_WITH]))
+    assert alone.input_dropout is None and beside.input_dropout.tolist() == pytest.approx([0.0, 0.1])
+    state, x = adam_optax.init((12, 8, 3), 0), blobs.x[:50]
+    steps = [
+        adam_optax.step(
+            "classification", state, x, blobs.y[:50], jnp.ones(50), jnp.float32(0.1), jax.tree.map(lambda a: a[0], each)
+        )
+        for each in (alone, beside)
+    ]
+    assert all((a == b).all() for a, b in zip(*map(jax.tree.leaves, steps), strict=True))
+
+
+_WITH = strong(1e-2, 0.1, 0.2, 0.1)
+_HALF = strong(1e-2, 0.0, 0.5)
+
+
+def _regular(recipe=_HALF):
+    return jax.tree.map(lambda leaf: leaf[0], adam_optax.regular_of([recipe], [0]))
 
 
 def _two_states():
@@ -152,11 +212,14 @@ def _two_states():
 
 def test_recipes_and_their_configurations():
     """identity: there and back; a mere rate is plain Adam; grids have six, no two alike."""
-    for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), *STRONG["mnist"], *STRONG["boston"]):
+    for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), _WITH, *STRONG["mnist"], *STRONG["boston"]):
         assert Recipe.of(recipe.config) == recipe == Recipe.of(recipe)
+    assert any(recipe.input_dropout for recipe in STRONG["mnist"])
     assert Recipe.of(0.1) == Recipe.of({"rate": 0.1, "penalty": 3.0}) and Recipe.of(0.1).plain
     assert Recipe(0.1).config == {"rate": 0.1} and adam_optax.regular_of([Recipe(0.1)], [0]) is None
-    assert all(len({*grid}) == 6 and all(recipe.cosine for recipe in grid) for grid in STRONG.values())
+    assert all(
+        len({*grid}) == 6 and all(recipe.cosine for recipe in grid) for grid in (*STRONG.values(), *FIGURES.values())
+    )
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -184,3 +247,5 @@ def test_torch_is_plain_adam(blobs):
     pytest.importorskip("torch")
     with pytest.raises(ValueError, match="take optax"):
         Adam("torch", blobs, (12, 8, 3), strong(1e-2, 0.1, 0.1), 50, seed=0, epochs=1)
+    with pytest.raises(ValueError, match=r"input dropout 0\.1: take optax"):
+        Adam("torch", blobs, (12, 8, 3), Recipe(1e-2, input_dropout=0.1), 50, seed=0, epochs=1)

@@ -78,19 +78,32 @@ def test_boston_is_judged_split_by_split():
 
 
 def test_every_adam_chooses_on_validation_rows(blobs, console):
-    """enumeration: both plain Adams and AdamW, tried as often as their grids are long; ticks are counted."""
+    """enumeration: plain Adam, AdamW, and AdamW with a schedule that ends after two epochs, tried as often as their
+    grids are long; ticks are counted."""
     pytest.importorskip("optax")
     ticks = []
-    result = mnist.run(blobs, replace(PLAN, validation_rows=30), ("optax",), (0, 1), ticks.append)
-    assert len(ticks) == mnist.run_steps(PLAN, ("optax",), (0, 1))
-    assert list(result["runs"]) == ["tdamp", "tdamp_annealed", "adam_optax", "adamw"]
+    plan = replace(PLAN, validation_rows=30, mnist_shorter=(2,))
+    result = mnist.run(blobs, plan, ("optax",), (0, 1), ticks.append)
+    assert len(ticks) == mnist.run_steps(plan, ("optax",), (0, 1))
+    assert list(result["runs"]) == ["tdamp", "tdamp_annealed", "adam_optax", "adamw", "adamw_2"]
     tried = {name: len(found["validation"]) for name, found in result["learning_rates"].items()}
-    assert tried == {"adam_optax": 3, "adamw": 6}
+    assert tried == {"adam_optax": 3, "adamw": 6, "adamw_2": 6}
+    shorter = [
+        *result["runs"]["adamw_2"],
+        *({"error": e} for e in result["learning_rates"]["adamw_2"]["validation"].values()),
+    ]
+    assert {len(run["error"]) for run in shorter} == {2}
+    alone = contest.train_adam(
+        "optax", blobs, (12, 128, 3), Recipe.of(result["learning_rates"]["adamw_2"]["recipe"]), plan.batch, 2, 1
+    )
+    assert result["runs"]["adamw_2"][1]["error"] == alone["error"]
+    assert any("whose schedule ends there" in verdict.claim for verdict in mnist.verdicts(result))
     chosen = result["learning_rates"]["adamw"]
     finals = {recipe: errors[-1] for recipe, errors in chosen["validation"].items()}
     assert finals[str(Recipe.of(chosen["recipe"]))] == min(finals.values())
     assert result["runs"]["adamw"][0]["weight_decay"] == chosen["recipe"]["weight_decay"]
     table.show(console, "mnist", record.part(result, mnist.verdicts(result), {}))
+    assert "AdamW ending at 2, 0.0" in console.file.getvalue()
     assert "AdamW, 0.0" in console.file.getvalue() and "Adam (optax), 0.0" in console.file.getvalue()
 
 
@@ -136,6 +149,9 @@ def test_mnist_and_depth_are_judged_by_hand():
     found = mnist.verdicts(result)
     assert [(v.met, v.tied) for v in found] == [(True, False)] * 2 + [(False, False), (True, False), (False, True)]
     assert found[-1].value == pytest.approx(stats.ttest_rel(error[:, -1], adamw[:, -1]).statistic, abs=1e-9)
+    ended = mnist.verdicts(judged(error, adamw=adamw, adamw_3=np.full((3, 3), 0.0179)))
+    assert len(ended) == 5 and "after 3 epochs" in ended[3].claim and ended[4] == found[-1]
+    assert ended[3].value == pytest.approx(stats.ttest_rel(error[:, 2], np.full(3, 0.0179)).statistic, abs=1e-9)
     error[:, 10] = 0.023 + wiggle[:, 0]
     result = judged(error, adam_optax=adam)
     assert [(v.met, v.tied) for v in mnist.verdicts(result)][3:] == [(False, False)]

@@ -35,7 +35,7 @@ LINES = {
         "magnitude",
         "magnitude_adamw",
     },
-    "noise": {"em_minibatch", "numerical_minibatch", "fixed"},
+    "noise": {"em_minibatch", "numerical_minibatch", "fixed", "em_printed"},
     "ablations": {"turbo", "ep", "anchored", "whole", "rho_fixed", "exact", "learned", "noise_1"}
     | {"as_printed", "turbo_printed", "ep_printed"},
     "federated-curves": FEDERATED,
@@ -54,7 +54,7 @@ STUDIES = {
     "sweeps": {"onsager", "no_onsager"},
     "hmc": {"hmc", "sweeps-1", "sweeps-4", "usual"},
     "state-evolution": {"onsager", "no_onsager"},
-    "shift": {"tdamp", "ensemble", "laplace"},
+    "shift": {"tdamp", "ensemble", "laplace", "adamw", "ensemble_adamw"},
 }
 """Methods that a figure shows at least."""
 DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-sparsity")}
@@ -82,10 +82,10 @@ def test_quick_figure(results, figure, capsys):
 
 
 def check_noise(points, report):
-    """The fixed noise stays at its first value while the others fall; four verdicts."""
+    """The fixed noise stays at its first value while the others fall, as printed too; four verdicts."""
     assert list(points.columns) == [*tidy.POINT, "mean", "se", "n", "units", "noise_var", "noise_var_se"]
     assert set(tidy.pick(points, method="fixed")["noise_var"]) == {100.0}
-    for name in ("em_minibatch", "numerical_minibatch"):
+    for name in ("em_minibatch", "numerical_minibatch", "em_printed"):
         fallen = tidy.pick(points, method=name)["noise_var"]
         assert fallen.is_monotonic_decreasing and fallen.iloc[0] < 100
     assert len(report["verdicts"]) == 4

@@ -76,7 +76,7 @@ def adam_grid(
 
 def _curves(rival: Rival, problems: Sequence[Problem], widths: tuple[int, ...], plan: Plan, tick: Tick) -> np.ndarray:
     """NMSE, (splits, recipes, epochs)."""
-    library, recipes = rival
+    library, recipes = rival.library, rival.recipes
     if library == "optax":
         from ..baselines.adam_grid import nmse_curves
 

@@ -1,7 +1,8 @@
 """tdamp beside Adam on one problem: Adam's recipe by a validation split, then every seed, every epoch.
 
 Plain Adams choose among learning rates. AdamW with cosine decay, weight decay and dropout chooses among six recipes, as
-many as tdamp's grids have in the paper's evaluation; tdamp itself has one preset here.
+many as tdamp's grids have in the paper's evaluation; tdamp itself has one preset here. In the middle of a schedule an
+AdamW is worse than one whose schedule ends there: for some epochs there is one of these too, which chooses for itself.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from ..scoring import append, at, mean_curve, score
 Run = dict[str, Any]
 STRONG_ADAM = "adamw"
 """AdamW's name among the runs; plain Adams are called after their library."""
+
+
+def ending_at(epoch: int) -> str:
+    """The name of the AdamW whose schedule ends after fewer epochs than the others are trained for."""
+    return f"{STRONG_ADAM}_{epoch}"
 
 
 def train_ours(
@@ -69,13 +75,18 @@ class Rival(NamedTuple):
 
     library: str
     recipes: tuple[Recipe, ...]
+    ends: int | None = None
+    """After how many epochs, if not after all."""
 
 
-def rivals_of(libraries: Sequence[str], rates: Sequence[float]) -> dict[str, Rival]:
-    """Each library's plain Adam, and AdamW where there is one."""
+def rivals_of(libraries: Sequence[str], rates: Sequence[float], shorter: Sequence[int] = ()) -> dict[str, Rival]:
+    """Each library's plain Adam, and where there is one AdamW, also with schedules that end after `shorter` epochs."""
     plain = tuple(Recipe(rate) for rate in rates)
     found = {f"adam_{library}": Rival(library, plain) for library in libraries}
-    return found | ({STRONG_ADAM: Rival("optax", STRONG["mnist"])} if "optax" in libraries else {})
+    if "optax" not in libraries:
+        return found
+    strong = Rival("optax", STRONG["mnist"])
+    return found | {STRONG_ADAM: strong} | {ending_at(epoch): strong._replace(ends=epoch) for epoch in shorter}
 
 
 def choose_recipe(
@@ -112,22 +123,25 @@ def contest(
     grid_epochs: int,
     validation_rows: int,
     seeds: Sequence[int],
+    shorter: Sequence[int] = (),
     tick: Tick = silent,
 ) -> dict[str, Any]:
     """All contenders on one classification problem: configuration, chosen recipes, runs, mean curves.
 
-    `arms` are tdamp's settings by name.
+    `arms` are tdamp's settings by name; AdamW is also trained with schedules that end after `shorter` epochs.
     """
     runs = {
         name: [train_ours(problem, widths, settings, epochs, seed, tick)[0] for seed in seeds]
         for name, settings in arms.items()
     }
     chosen = {}
-    for name, rival in rivals_of(libraries, rates).items():
-        found = choose_recipe(rival, problem, widths, batch, grid_epochs, validation_rows, tick)
+    for name, rival in rivals_of(libraries, rates, shorter).items():
+        found = choose_recipe(rival, problem, widths, batch, rival.ends or grid_epochs, validation_rows, tick)
         chosen[name] = found
         runs[name] = [
-            train_adam(rival.library, problem, widths, Recipe.of(found["recipe"]), batch, epochs, seed, tick)
+            train_adam(
+                rival.library, problem, widths, Recipe.of(found["recipe"]), batch, rival.ends or epochs, seed, tick
+            )
             for seed in seeds
         ]
     return {
@@ -159,9 +173,15 @@ def means(runs: Sequence[Run]) -> dict[str, list[float]]:
 
 
 def steps(
-    libraries: Sequence[str], rates: Sequence[float], epochs: int, grid_epochs: int, seeds: Sequence[int], arms: int = 1
+    libraries: Sequence[str],
+    rates: Sequence[float],
+    epochs: int,
+    grid_epochs: int,
+    seeds: Sequence[int],
+    arms: int = 1,
+    shorter: Sequence[int] = (),
 ) -> int:
     """How often a contest ticks."""
-    rivals = rivals_of(libraries, rates).values()
-    tried = sum(len(rival.recipes) for rival in rivals)
-    return len(seeds) * epochs * (arms + len(rivals)) + tried * grid_epochs
+    rivals = rivals_of(libraries, rates, shorter).values()
+    tried = sum(len(rival.recipes) * (rival.ends or grid_epochs) for rival in rivals)
+    return len(seeds) * (epochs * arms + sum(rival.ends or epochs for rival in rivals)) + tried

@@ -12,7 +12,7 @@ from ..problems import Problem
 from ..progress import Tick, silent
 from ..record import Verdict
 from ..scoring import at
-from .contest import STRONG_ADAM, against, contest, steps
+from .contest import STRONG_ADAM, against, contest, ending_at, steps
 from .plan import Plan
 
 HIDDEN = (128,)
@@ -47,6 +47,7 @@ def run(
         grid_epochs=plan.mnist_epochs,
         validation_rows=plan.validation_rows,
         seeds=seeds,
+        shorter=plan.mnist_shorter,
         tick=tick,
     )
 
@@ -72,7 +73,7 @@ def run_depth(
 
 def run_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
     """Ticks of `run`."""
-    return steps(libraries, plan.rates, plan.mnist_epochs, plan.mnist_epochs, seeds, arms=2)
+    return steps(libraries, plan.rates, plan.mnist_epochs, plan.mnist_epochs, seeds, 2, plan.mnist_shorter)
 
 
 def depth_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
@@ -82,7 +83,7 @@ def depth_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> i
 
 def plain_adams(result: dict[str, Any]) -> list[str]:
     """Those of the paper."""
-    return [name for name in result["runs"] if name not in ("tdamp", ANNEALED, STRONG_ADAM)]
+    return [name for name in result["runs"] if not name.startswith(("tdamp", STRONG_ADAM))]
 
 
 def verdicts(result: dict[str, Any]) -> list[Verdict]:
@@ -101,10 +102,20 @@ def verdicts(result: dict[str, Any]) -> list[Verdict]:
 
 
 def _strong(result: dict[str, Any], what: str, epochs: int) -> list[Verdict]:
-    """Against AdamW, whose schedule ends with the last epoch: by the arm of ours that has such a one, too."""
+    """Against AdamW, whose schedule ends with the last epoch: by the arm of ours that has such a one, too.
+
+    Before that, by the arm that may be stopped anywhere, against AdamW with a schedule that ends there.
+    """
     if STRONG_ADAM not in result["runs"]:
         return []
-    found = [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
+    found = [
+        against(result, ending_at(epoch), epoch).verdict(
+            f"{what} after {epoch} epochs is below AdamW's whose schedule ends there"
+        )
+        for epoch in range(1, epochs)
+        if ending_at(epoch) in result["runs"]
+    ]
+    found += [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
     if ANNEALED in result["runs"]:
         for key, word in (("error", "error"), ("nll", "log loss")):
             gap = against(result, STRONG_ADAM, epochs, ANNEALED, key)

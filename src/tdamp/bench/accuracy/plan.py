@@ -9,7 +9,7 @@ from ..baselines.adam import RATES
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes of the four parts; None rows means all of them."""
+    """Sizes of the four parts; None rows means all of them. `mnist_shorter`: where further schedules of AdamW end."""
 
     rows: int | None = None
     test_rows: int | None = None
@@ -17,6 +17,7 @@ class Plan:
     batch: int = 100
     rates: tuple[float, ...] = RATES
     mnist_epochs: int = 25
+    mnist_shorter: tuple[int, ...] = (3, 5, 10)
     boston_splits: int = 10
     boston_epochs: int = 100
     boston_batch: int = 101
@@ -33,6 +34,7 @@ QUICK = Plan(
     test_rows=1000,
     validation_rows=500,
     mnist_epochs=3,
+    mnist_shorter=(2,),
     boston_splits=2,
     boston_epochs=10,
     keeps=(0.5,),

@@ -29,7 +29,7 @@ def show(console: Console, name: str, part: dict[str, Any]) -> None:
     lines = list(curves(name, part))
     longest = max(len(curve) for _, curve, _ in lines)
     epochs = [epoch for epoch in (BOSTON_EPOCHS if name == "boston" else EPOCHS) if epoch <= longest]
-    rows = [[label, *(_text(name, at(curve, epoch)) for epoch in epochs), extra] for label, curve, extra in lines]
+    rows = [[label, *(_text(name, curve, epoch) for epoch in epochs), extra] for label, curve, extra in lines]
     console.print(grid(TITLES[name], ["epoch", *map(str, epochs), "last NLL"], rows))
     show_verdicts(console, part["verdicts"])
 
@@ -54,14 +54,20 @@ def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[floa
 
 
 def _name(contender: str) -> str:
-    return "AdamW" if contender == STRONG_ADAM else f"Adam ({contender.removeprefix('adam_')})"
+    if contender.startswith(STRONG_ADAM):
+        ends = contender.removeprefix(STRONG_ADAM).removeprefix("_")
+        return f"AdamW ending at {ends}" if ends else "AdamW"
+    return f"Adam ({contender.removeprefix('adam_')})"
 
 
 def _label(contender: str, chosen: dict[str, Any]) -> str:
     return f"{_name(contender)}, {Recipe.of(chosen.get('recipe', chosen['chosen']))}"
 
 
-def _text(name: str, value: float) -> str:
+def _text(name: str, curve: Sequence[float], epoch: int) -> str:
+    if epoch > len(curve):
+        return ""
+    value = at(curve, epoch)
     return f"{value:.4f}" if name == "boston" else f"{100 * value:.2f}"
 
 

@@ -14,7 +14,7 @@ from jax import Array
 from ...extras import need
 from ...network import Task
 from ..problems import Problem
-from .recipe import Recipe
+from .recipe import SHARES, Recipe
 from .start import he_init, minibatches
 
 optax = need("optax", "bench")
@@ -34,28 +34,38 @@ def init(widths: tuple[int, ...], seed: int) -> State:
     return State(params, adam.init(params))
 
 
+INPUTS = 2**31 - 1
+"""The number of the inputs among the layers whose units are left out; the hidden ones are counted from 0."""
+
+
 class Regular(NamedTuple):
-    """What AdamW adds to Adam: weight decay, dropout's share (None: no dropout), and the key of its random numbers."""
+    """What AdamW adds to Adam: weight decay, dropout's shares (None: no dropout), and the key of its random numbers."""
 
     weight_decay: Array
     dropout: Array | None
+    input_dropout: Array | None
     key: Array
 
 
 class Dropped(NamedTuple):
-    """Dropout in one step: the share of units that is left out, and the step's key."""
+    """Dropout in one step: the shares of hidden units and of inputs that are left out, and the step's key."""
 
-    share: Array
+    share: Array | None
     key: Array
+    input_share: Array | None = None
 
     def of(self, units: Array, layer: int) -> Array:
-        """Some units at 0, the others larger, so that the mean is the same."""
-        kept = jax.random.bernoulli(jax.random.fold_in(self.key, layer), 1 - self.share, units.shape)
-        return jnp.where(kept, units / (1 - self.share), 0.0)
+        """Some units of a hidden layer, or inputs, at 0, the others larger, so that the mean is the same."""
+        share = self.input_share if layer == INPUTS else self.share
+        if share is None:
+            return units
+        kept = jax.random.bernoulli(jax.random.fold_in(self.key, layer), 1 - share, units.shape)
+        return jnp.where(kept, units / (1 - share), 0.0)
 
 
 def forward(params: Any, x: Array, dropped: Dropped | None = None) -> Array:
-    """Outputs of the ReLU network; in training some hidden units may be left out."""
+    """Outputs of the ReLU network; in training some inputs and hidden units may be left out."""
+    x = x if dropped is None else dropped.of(x, INPUTS)
     for layer, (weight, bias) in enumerate(params[:-1]):
         x = jax.nn.relu(x @ weight + bias)
         x = x if dropped is None else dropped.of(x, layer)
@@ -75,9 +85,9 @@ def loss(params: Any, task: Task, x: Array, y: Array, present: Array, dropped: D
 
 def dropped_now(state: State, regular: Regular | None) -> Dropped | None:
     """The dropout of this step."""
-    if regular is None or regular.dropout is None:
+    if regular is None or (regular.dropout is None and regular.input_dropout is None):
         return None
-    return Dropped(regular.dropout, jax.random.fold_in(regular.key, state.moments.count))
+    return Dropped(regular.dropout, jax.random.fold_in(regular.key, state.moments.count), regular.input_dropout)
 
 
 def updated(state: State, grads: Any, rate: Array, regular: Regular | None = None) -> State:
@@ -143,12 +153,14 @@ class Pace:
 
 def regular_of(recipes: Sequence[Recipe], seeds: Sequence[int]) -> Regular | None:
     """Of networks that are trained together, stacked; None where all are plain."""
-    if all(recipe.weight_decay == recipe.dropout == 0 for recipe in recipes):
+    decay, *shares = (np.array([getattr(recipe, name) for recipe in recipes], np.float32) for name in SHARES)
+    if not (decay.any() or any(share.any() for share in shares)):
         return None
-    dropout = np.array([recipe.dropout for recipe in recipes], np.float32)
+    dropout, input_dropout = (jnp.asarray(share) if share.any() else None for share in shares)
     return Regular(
-        jnp.asarray([recipe.weight_decay for recipe in recipes], jnp.float32),
-        jnp.asarray(dropout) if dropout.any() else None,
+        jnp.asarray(decay),
+        dropout,
+        input_dropout,
         jnp.stack([jax.random.PRNGKey(seed) for seed in seeds]),
     )
 

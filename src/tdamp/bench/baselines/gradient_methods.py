@@ -207,7 +207,7 @@ class AdamW(Adam):
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
         """Rates, weight decays and dropout."""
-        return tuple(recipe.config for recipe in strong_grids.STRONG[data])
+        return tuple(recipe.config for recipe in strong_grids.FIGURES[data])
 
 
 class EarlyStop(Adam):

@@ -9,19 +9,23 @@ from typing import NamedTuple
 
 from ..jobs import Config
 
+SHARES = "weight_decay", "dropout", "input_dropout"
+"""What a configuration may leave out, where it is 0."""
+
 
 class Recipe(NamedTuple):
     """A learning rate; unless told otherwise it is constant and nothing else is done.
 
     `cosine`: the rate falls to 0 over all epochs. `weight_decay`: every step takes the share rate x weight_decay off
     every parameter. `dropout`: the share of each hidden layer's units that is left out in training, never in
-    prediction.
+    prediction; `input_dropout`: the same of the inputs, as tdamp's setting of that name.
     """
 
     rate: float
     weight_decay: float = 0.0
     dropout: float = 0.0
     cosine: bool = False
+    input_dropout: float = 0.0
 
     @classmethod
     def of(cls, given: float | Recipe | Config) -> Recipe:
@@ -29,7 +33,7 @@ class Recipe(NamedTuple):
         if isinstance(given, Recipe):
             return given
         if isinstance(given, dict):
-            known = {name: float(given[name]) for name in ("weight_decay", "dropout") if name in given}
+            known = {name: float(given[name]) for name in SHARES if name in given}
             return cls(float(given.get("rate", 0.0)), cosine=bool(given.get("cosine", 0)), **known)
         return cls(float(given))
 
@@ -40,17 +44,20 @@ class Recipe(NamedTuple):
 
     @property
     def config(self) -> Config:
-        """As a point of a grid."""
+        """As a point of a grid. Without input dropout it is not named, so that finished runs are known again."""
         found = self._asdict() | {"cosine": int(self.cosine)}
+        if not self.input_dropout:
+            del found["input_dropout"]
         return {"rate": self.rate} if self.plain else found
 
     def __str__(self) -> str:
         if self.plain:
             return f"{self.rate:g}"
         schedule = ", cosine" if self.cosine else ""
-        return f"{self.rate:g}{schedule}, weight decay {self.weight_decay:g}, dropout {self.dropout:g}"
+        inputs = f", input dropout {self.input_dropout:g}" if self.input_dropout else ""
+        return f"{self.rate:g}{schedule}, weight decay {self.weight_decay:g}, dropout {self.dropout:g}{inputs}"
 
 
-def strong(rate: float, weight_decay: float, dropout: float) -> Recipe:
+def strong(rate: float, weight_decay: float, dropout: float, input_dropout: float = 0.0) -> Recipe:
     """AdamW with cosine decay."""
-    return Recipe(rate, weight_decay, dropout, cosine=True)
+    return Recipe(rate, weight_decay, dropout, cosine=True, input_dropout=input_dropout)

@@ -35,11 +35,12 @@ class Choice(NamedTuple):
     weight_decay: float = 0.0
     dropout: float = 0.0
     cosine: bool = False
+    input_dropout: float = 0.0
 
     @property
     def recipe(self) -> Recipe:
         """All but the epochs."""
-        return Recipe(self.rate, self.weight_decay, self.dropout, self.cosine)
+        return Recipe(self.rate, self.weight_decay, self.dropout, self.cosine, self.input_dropout)
 
 
 def widths_of(problem: Problem, plan: Plan) -> tuple[int, ...]:
