@@ -11,7 +11,7 @@ import tdamp
 
 ROOT = Path(tdamp.__file__).parent
 GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
-GROUND |= {"devices", "events", "largest", "records"}
+GROUND |= {"devices", "events", "largest", "records", "split"}
 ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
 ALGORITHM |= {"settings", "state", "stored", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
 ALGORITHM |= {"checkpoint", "problem", "snapshot", "fitted", "run"}
