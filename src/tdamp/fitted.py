@@ -32,8 +32,8 @@ class Fitted:
     epoch: int  # whose posterior this is, counted from 1
     calibration: Calibration | None = None  # of a regression, from rows that were not trained on
     unseen: np.ndarray | None = None  # kinds (`split.kinds_of`) of rows held out of every epoch, if there are any
-    learned: Learned | None = None  # the rows of all epochs so far; None: not known
     prediction: Prediction = "posterior"  # or "mean": see Settings
+    learned: Learned | None = None  # the rows of all epochs so far; None: not known
 
     @property
     def inputs(self) -> np.ndarray:
