@@ -117,7 +117,7 @@ def log_bias(task: Task, rule: NoiseRule, z_post: Moments, y: Array, row_weight:
     n, w = y.shape[-1], row_weight[:, None]
     squares, variances = (w * (y - z_post.mean[:, :n]) ** 2).sum(0), (w * z_post.var[:, :n]).sum(0)
     share = squares / jnp.maximum(squares + variances, jnp.finfo(squares.dtype).tiny)
-    half = 0.5 * jnp.maximum(effective_rows(row_weight), 1.0)
+    half = 0.5 * jnp.maximum(row_weight.sum(), 1.0)  # a weight is copies, as everywhere in a training
     return share**2 * (jnp.log(half) - jax.scipy.special.digamma(half))
 
 

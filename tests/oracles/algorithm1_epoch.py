@@ -107,7 +107,7 @@ def epoch(
             if rules.task == "regression":
                 squares = weight @ (y - last.z_post[0]) ** 2
                 share = squares / (squares + weight @ last.z_post[1])
-                target = target * np.exp(share**2 * (np.log(rows / 2) - digamma(rows / 2)))
+                target = target * np.exp(share**2 * (np.log(weight.sum() / 2) - digamma(weight.sum() / 2)))
             target = np.clip(target, low, high)
             rate = 1 - (1 - rules.noise_rate) ** max(rows / 100, 20 * weight.sum() / rules.n_rows)
             noise_var = np.exp((1 - rate) * np.log(noise_var) + rate * np.log(target))
