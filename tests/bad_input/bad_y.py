@@ -130,7 +130,7 @@ HOW = "give each row a finite weight of at least 0, not all zero"
 WEIGHTS = [
     Kind("zeros", lambda: (Y > 0).astype(float), Works(lambda: Y > 0)),
     Kind("a scalar", lambda: 2.0, Works(lambda: 2 * ONES)),
-    Kind("int8", lambda: np.full(ROWS, 100, np.int8), Works(lambda: 100 * ONES)),
+    Kind("int8", lambda: np.full(ROWS, 100, np.int8), Works(lambda: 100 * ONES, "mean of 100")),
     Kind("numbers as text", lambda: np.full(ROWS, "1"), Works(lambda: ONES)),
     Kind("series", lambda: pd.Series(ONES, index=range(ROWS, 0, -1)), Works(lambda: ONES)),
     Kind(
