@@ -309,6 +309,7 @@ def test_weights_stay_weights_where_copies_are_too_many(monkeypatch: pytest.Monk
     y = X[:, 0] + 0.1 * rng.normal(size=24)
     weight = rng.integers(0, 3, 24)
     given = dict(batch_size=64, max_epochs=5, sweeps=1, data_weight=1.0, early_stopping=False, random_state=0)
+    given["noise_rate"] = 0.01  # as the others: what is chosen by the number of rows is given
     copied = TDAMPRegressor((8,), **given).fit(X, y, sample_weight=weight).predict(X)
     monkeypatch.setattr(rows, "MOST_COPIES", 0)
     weighted = TDAMPRegressor((8,), **given).fit(X, y, sample_weight=weight).predict(X)

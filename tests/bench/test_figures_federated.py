@@ -242,6 +242,6 @@ def test_the_real_methods_have_the_names_and_the_budget(name):
     assert method.name == name and method.label
     assert all(1 <= len(method.grid(data, 0.3)) <= 6 for data in ("boston", "mnist"))
     if "adamw" in name:
-        assert method.grid("mnist", 1.0) == tuple(recipe.config for recipe in strong_grids.STRONG["mnist"])
+        assert method.grid("mnist", 1.0) == tuple(recipe.config for recipe in strong_grids.FIGURES["mnist"])
     assert list(federated.CLIENTS.values()) == [fedavg.CLIENTS[task] for task in ("regression", "classification")]
     assert federated.LOCAL_EPOCHS == fedavg.LOCAL_EPOCHS

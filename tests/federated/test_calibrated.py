@@ -146,7 +146,7 @@ def test_a_federation_without_a_row_held_out_says_so(task: str) -> None:
     said = (
         "No client has held out a row, so that .*"
         + {
-            "regression": "not calibrated: intervals .* give clients more rows .* widen them",
+            "regression": "not calibrated: intervals .* Use clients with more rows .* validation_fraction",
             "classification": "the last one is kept.* larger validation_fraction\\.$",
         }[task]
     )

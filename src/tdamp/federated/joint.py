@@ -35,9 +35,8 @@ with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
 """By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
-NOT_CALIBRATED = "so that the widths of predictions are not calibrated: intervals may be too narrow."
-NOT_CHOSEN = "so that rounds could not be compared: the last one is kept, be it the best or not."
-WIDEN = "Check how many rows of your own they hold, and widen them accordingly."
+NOT_CALIBRATED = "so that the widths of predictions are not calibrated: intervals may be too narrow"
+NOT_CHOSEN = "so that rounds could not be compared: the last one is kept, be it the best or not"
 NOT_ASKED = 1e30
 """Log likelihood lost without an input, where nobody was asked: it counts as needed."""
 
@@ -169,14 +168,20 @@ def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> 
     regression = server.terms.network.task == "regression"
     if conclusions is None:
         if regression:
-            _warn(f"Clients were not asked about rows held out, {NOT_CALIBRATED} {WIDEN}")
+            warnings.warn(
+                f"Clients were not asked about rows held out, {NOT_CALIBRATED}. Check how many rows of your own they "
+                "hold, and widen them accordingly.",
+                TrainingWarning,
+                stacklevel=4,
+            )
         return None
     judged = _total([conclusion.judged for conclusion in conclusions])
     if server.terms.hold_out and not judged[-1] > 0:
-        _warn(
-            f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN} A client trains on one row "
-            "(of each class) at least: give clients more rows that differ, or the estimator a larger "
-            f"validation_fraction{'.' if not regression else f'. {WIDEN}'}"
+        warnings.warn(
+            f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN}. A client trains on one row "
+            "(of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
+            TrainingWarning,
+            stacklevel=4,
         )
     if not regression:
         return None
@@ -185,10 +190,6 @@ def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> 
     if server.terms.settings.pasp == "paper":
         return None
     return calibrate.uncalibrated(_total([conclusion.known for conclusion in conclusions]))
-
-
-def _warn(said: str) -> None:
-    warnings.warn(said, TrainingWarning, stacklevel=5)
 
 
 def _total(terms: Sequence[np.ndarray]) -> np.ndarray:
