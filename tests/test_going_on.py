@@ -201,6 +201,7 @@ def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessa
     rest, held = hold_out(data, 0.1, 7, model.fitted_)
     np.testing.assert_array_equal(np.unique(held.kinds), first)
     assert len(rest.x) == 360 and not np.isin(rest.x[:, 0], held.data.x[:, 0]).any()
+    assert hold_out(data, 0.18, 7, model.fitted_) is not None and hold_out(data, 0.22, 7, model.fitted_) is None
     model.fit(*(lambda x, y: (x, y > np.median(y)))(*friedman(400, 4)))
     assert model.fitted_.unseen is None and len(heard) == 1 and model.history_["held_out"].isna().sum() == 5
     model.partial_fit(x, labels)

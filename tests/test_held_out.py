@@ -10,6 +10,7 @@ from tdamp import Fitted, Network, Settings, blocks, calibration, fit
 from tdamp.calibration import LEAST_DOF, Level, Predicted
 from tdamp.checks import Data
 from tdamp.held_out import HeldOut, Look, hold_out, level_of, without_any
+from tdamp.split import kinds_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)).astype(np.float32)
@@ -161,6 +162,15 @@ def test_what_is_held_out(y: np.ndarray) -> None:
     if y.ndim == 1:
         assert set(rest.y) == set(held.data.y) == {0, 1}
     assert hold_out(Data(X[:1], y[:1], np.ones(1)), 0.1, 0) is None
+
+
+def test_rows_of_a_table_of_categories_are_of_its_kinds() -> None:
+    """identity: each row is of the kind that it has in the whole table, where inputs repeat by design."""
+    bits = np.random.default_rng(0).integers(0, 2, (60, 2)).astype(float)
+    data = Data(bits, np.arange(60) % 2, np.ones(60))
+    found = hold_out(data, 0.1, 0)
+    assert found is not None and np.isin(found[1].kinds, kinds_of(data.x, data.y)).all()
+    assert len(np.unique(found[1].kinds)) == 6
 
 
 def test_a_class_of_one_row() -> None:

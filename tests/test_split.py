@@ -73,18 +73,22 @@ def flipped(y: np.ndarray, share: float) -> np.ndarray:
 
 BITS, LEVELS, MANY = cells(800, 4, 2), cells(800, 1, 12), cells(800, 3, 6)
 PARITY = BITS.sum(1) % 2
+THIRTY, FLAG = np.arange(800.0)[:, None] % 30, np.repeat(LABELS[:40], 20)
 REPEATS = {
     "no two rows alike": (X, LABELS, False),
     "categories, noisy labels": (BITS, flipped(PARITY, 0.2), True),
     "categories, labels without noise": (BITS, PARITY.astype(int), True),
     "some 200 cells, noisy labels": (MANY, flipped(MANY[:, 0] > 2, 0.2), True),
     "one category, labels without noise": (LEVELS, (LEVELS[:, 0] > 5).astype(int), True),
+    "one category of thirty, labels without noise": (THIRTY, (THIRTY[:, 0] > 9).astype(int), True),
+    "one category of thirty-one": (np.arange(800.0)[:, None] % 31, np.arange(800) % 31 % 2, False),
     "categories, ratings": (MANY, np.clip(np.round(MANY[:, :1] + RNG.normal(size=(800, 1))), 1, 5), True),
     "categories, measured": (BITS, RNG.normal(size=(800, 1)), False),
     "categories, measured, copied": (np.repeat(BITS[:200], 4, 0), np.repeat(RNG.normal(size=(200, 1)), 4, 0), False),
     "copied": (np.repeat(X, 4, 0), np.repeat(Y, 4, 0), False),
     "copied, classes": (np.repeat(X, 4, 0), np.repeat(LABELS, 4), False),
     "copied twenty times, classes": (np.repeat(X[:40], 20, 0), np.repeat(LABELS[:40], 20), False),
+    "copied twenty times, with a flag": (np.column_stack([np.repeat(X[:40, :1], 20, 0), FLAG]), FLAG, False),
     "the rarer class copied": (
         np.concatenate([X, np.repeat(X[LABELS == 1][:9], 30, 0)]), np.concatenate([LABELS, np.ones(270, int)]), False
     ),
@@ -119,6 +123,7 @@ def test_rows_of_repeated_inputs_are_drawn_alike(table: str) -> None:
     chosen = sample.drawn(0.2)
     taken = [chosen.has(x[start : start + 100], y[start : start + 100, None]) for start in range(0, 800, 100)]
     assert np.concatenate(taken).sum() == 160
+    assert sample.drawn(0.9999).has(x, y[:, None]).sum() == 799  # a row is left to train on
 
 
 def test_a_kind_of_each_class_stays() -> None:

@@ -40,6 +40,18 @@ def test_each_twin_is_a_fit_without_its_fold() -> None:
     assert found[-1][1].epistemic_var[0] == pytest.approx(np.mean(levels), rel=1e-6)
 
 
+def test_twins_of_classes() -> None:
+    """twin: log scores of each fold by the `fit` without it."""
+    data = Data(X, (Y[:, 0] > 0).astype(np.int32), np.ones(150))
+    fold, network = folds_of(data, 5), Network((3, 8, 2), "classification")
+    found = looked_at(network, data, SETTINGS, fold, 5)
+    for k in range(FOLDS):
+        alone = fit(network, X, data.y, SETTINGS, seed=5, sample_weight=1.0 * (fold != k))
+        expected = blocks.log_scores(alone, X[fold == k], data.y[fold == k])
+        np.testing.assert_array_equal(found[-1][0][fold == k], expected)
+    assert len(found) == 3 and found[-1][1] is None
+
+
 def test_a_fault_ends_every_twin() -> None:
     """enumeration: what one raises in its second epoch comes out, though the others had a million epochs to go."""
 

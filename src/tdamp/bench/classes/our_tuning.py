@@ -41,8 +41,10 @@ def preset(plan: Plan) -> Settings:
 
 
 def choices(plan: Plan) -> dict[str, Settings]:
-    """All that is tried, by name."""
-    return {"preset": preset(plan)} | {_name(one): _settings(one, plan) for one in CANDIDATES}
+    """All that is tried, by name: the accuracy benchmark's two presets among them."""
+    annealed = replace(presets.annealed(plan.epochs), batch_size=plan.batch)
+    slow = {_name(one): _settings(one, plan) for one in CANDIDATES}
+    return {"preset": preset(plan), "annealed": annealed} | slow
 
 
 def _name(candidate: Candidate) -> str:
