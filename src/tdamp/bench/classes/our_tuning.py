@@ -42,9 +42,8 @@ def preset(plan: Plan) -> Settings:
 
 def choices(plan: Plan) -> dict[str, Settings]:
     """All that is tried, by name: the accuracy benchmark's two presets among them."""
-    annealed = replace(presets.annealed(plan.epochs), batch_size=plan.batch)
     slow = {_name(one): _settings(one, plan) for one in CANDIDATES}
-    return {"preset": preset(plan), "annealed": annealed} | slow
+    return {"preset": preset(plan), "annealed": presets.annealed(plan.epochs)} | slow
 
 
 def _name(candidate: Candidate) -> str:
