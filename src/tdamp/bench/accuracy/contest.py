@@ -79,13 +79,15 @@ class Rival(NamedTuple):
     """After how many epochs, if not after all."""
 
 
-def rivals_of(libraries: Sequence[str], rates: Sequence[float], shorter: Sequence[int] = ()) -> dict[str, Rival]:
+def rivals_of(
+    libraries: Sequence[str], rates: Sequence[float], shorter: Sequence[int] = (), grid: str = "mnist"
+) -> dict[str, Rival]:
     """Each library's plain Adam, and where there is one AdamW, also with schedules that end after `shorter` epochs."""
     plain = tuple(Recipe(rate) for rate in rates)
     found = {f"adam_{library}": Rival(library, plain) for library in libraries}
     if "optax" not in libraries:
         return found
-    strong = Rival("optax", STRONG["mnist"])
+    strong = Rival("optax", STRONG[grid])
     return found | {STRONG_ADAM: strong} | {ending_at(epoch): strong._replace(ends=epoch) for epoch in shorter}
 
 
@@ -124,18 +126,20 @@ def contest(
     validation_rows: int,
     seeds: Sequence[int],
     shorter: Sequence[int] = (),
+    grid: str = "mnist",
     tick: Tick = silent,
 ) -> dict[str, Any]:
     """All contenders on one classification problem: configuration, chosen recipes, runs, mean curves.
 
-    `arms` are tdamp's settings by name; AdamW is also trained with schedules that end after `shorter` epochs.
+    `arms` are tdamp's settings by name; AdamW chooses from `STRONG[grid]`, and is also trained with schedules that end
+    after `shorter` epochs.
     """
     runs = {
         name: [train_ours(problem, widths, settings, epochs, seed, tick)[0] for seed in seeds]
         for name, settings in arms.items()
     }
     chosen = {}
-    for name, rival in rivals_of(libraries, rates, shorter).items():
+    for name, rival in rivals_of(libraries, rates, shorter, grid).items():
         found = choose_recipe(rival, problem, widths, batch, rival.ends or grid_epochs, validation_rows, tick)
         chosen[name] = found
         runs[name] = [

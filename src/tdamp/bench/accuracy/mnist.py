@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import auto
 from .. import presets
 from ..problems import Problem
 from ..progress import Tick, silent
@@ -67,6 +68,7 @@ def run_depth(
         grid_epochs=plan.depth_grid_epochs,
         validation_rows=plan.validation_rows,
         seeds=seeds,
+        grid="mnist" if hidden < auto.DEEP_HIDDEN else "mnist, deep",
         tick=tick,
     )
 
