@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from tdamp.bench.figures.sparsity_contest import is_small
-from tdamp.bench.tables import verdict_word
+from tdamp_bench.core.tables import verdict_word
+from tdamp_bench.figures.sparsity_contest import is_small
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "docs" / "results.md", *sorted((ROOT / "docs" / "studies").glob("*.md"))]

@@ -17,7 +17,7 @@ import jax
 import pytest
 from hypothesis import settings
 
-from tdamp.compilation import keep_compiled
+from tdamp.training.compilation import keep_compiled
 
 jax.config.update("jax_enable_x64", True)
 keep_compiled()

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from oracles import algorithm1, algorithm1_epoch
-from tdamp import gumbel, mstep
 from tdamp.algorithm import Knobs, em_iteration, knobs_of, m_step, minibatch_step, plan_of
-from tdamp.beliefs import natural
-from tdamp.feed import shuffle
-from tdamp.network import Network
-from tdamp.settings import Settings
-from tdamp.state import State, init, question, remove
+from tdamp.engine import mstep
+from tdamp.engine.network import Network
+from tdamp.engine.settings import Settings
+from tdamp.engine.state import State, init, question, remove
+from tdamp.numerics import gumbel
+from tdamp.numerics.beliefs import natural
+from tdamp.training.batches import shuffle
 
 ROWS, SHARED = 11, np.array([0, 1, 0])
 em_step = jax.jit(em_iteration, static_argnums=0)

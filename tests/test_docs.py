@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import tdamp
-from guard import HANGS
-from tdamp import cli
+from helpers.guard import HANGS
+from tdamp.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -87,7 +87,7 @@ def test_commands_parse(page: Path) -> None:
     for line in blocks(page, "sh").splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["tdamp"]:
-            cli.parser().parse_args(words[1:])
+            main.parser().parse_args(words[1:])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

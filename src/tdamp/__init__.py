@@ -8,52 +8,53 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, export, metrics, report, tables
-    from .beliefs import Message, Moments
-    from .callbacks import ScalarLogger, TrainingCallback
-    from .checkpoint import CheckpointError, CheckpointWarning
-    from .estimators import Distribution, TDAMPClassifier, TDAMPRegressor
-    from .export.store import ModelFileError
-    from .fitted import Fitted
-    from .logs import JsonLines
-    from .network import Network
-    from .outcome import Outcome, TrainingWarning
-    from .path import SparsityPath, sparsity_path
-    from .predict import class_probs, log_class_probs, mean_network, output_moments, predictive
-    from .saving import load, save
-    from .settings import Settings
+    from .engine.network import Network
+    from .engine.predict import class_probs, log_class_probs, mean_network, output_moments, predictive
+    from .engine.settings import Settings
+    from .estimators import TDAMPClassifier, TDAMPRegressor
+    from .estimators.sparsity_path import SparsityPath, sparsity_path
+    from .numerics.beliefs import Message, Moments
+    from .persistence.folder import ModelFileError
+    from .persistence.save import load, save
+    from .prediction.distribution import Distribution
     from .sources import Batches, MemMap, Parquet
-    from .training import fit
+    from .training.callbacks import ScalarLogger, TrainingCallback
+    from .training.checkpoint import CheckpointError, CheckpointWarning
+    from .training.fit import fit
+    from .training.fitted import Fitted
+    from .training.logs import JsonLines
+    from .training.outcome import Outcome, TrainingWarning
 
 _HOME = {
     "Batches": "sources",
-    "CheckpointError": "checkpoint",
-    "CheckpointWarning": "checkpoint",
-    "Distribution": "estimators",
-    "Fitted": "fitted",
-    "JsonLines": "logs",
+    "CheckpointError": "training.checkpoint",
+    "CheckpointWarning": "training.checkpoint",
+    "Distribution": "prediction.distribution",
+    "Fitted": "training.fitted",
+    "JsonLines": "training.logs",
     "MemMap": "sources",
-    "Message": "beliefs",
-    "ModelFileError": "export.store",
-    "Moments": "beliefs",
-    "Network": "network",
-    "Outcome": "outcome",
+    "Message": "numerics.beliefs",
+    "ModelFileError": "persistence.folder",
+    "Moments": "numerics.beliefs",
+    "Network": "engine.network",
+    "Outcome": "training.outcome",
     "Parquet": "sources",
-    "ScalarLogger": "callbacks",
-    "Settings": "settings",
-    "SparsityPath": "path",
+    "ScalarLogger": "training.callbacks",
+    "Settings": "engine.settings",
+    "SparsityPath": "estimators.sparsity_path",
     "TDAMPClassifier": "estimators",
     "TDAMPRegressor": "estimators",
-    "TrainingCallback": "callbacks",
-    "TrainingWarning": "outcome",
-    "class_probs": "predict",
-    "fit": "training",
-    "load": "saving",
-    "log_class_probs": "predict",
-    "mean_network": "predict",
-    "output_moments": "predict",
-    "predictive": "predict",
-    "save": "saving",
-    "sparsity_path": "path",
+    "TrainingCallback": "training.callbacks",
+    "TrainingWarning": "training.outcome",
+    "class_probs": "engine.predict",
+    "fit": "training.fit",
+    "load": "persistence.save",
+    "log_class_probs": "engine.predict",
+    "mean_network": "engine.predict",
+    "output_moments": "engine.predict",
+    "predictive": "engine.predict",
+    "save": "persistence.save",
+    "sparsity_path": "estimators.sparsity_path",
 }
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
@@ -93,7 +94,7 @@ __all__ = [
     "sparsity_path",
     "tables",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

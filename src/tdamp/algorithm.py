@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from . import damp, mstep, pasp, turbo
-from .beliefs import Moments
-from .network import Network
-from .settings import Settings
-from .state import State
+from .engine import damp, mstep, pasp, turbo
+from .engine.network import Network
+from .engine.settings import Settings
+from .engine.state import State
+from .numerics.beliefs import Moments
 
 
 class Info(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from . import student
+from .numerics import student_t
 
 LEAST_PROB = float(np.finfo(np.float32).tiny)
 """A true class of probability 0 scores the log of this instead of minus infinity: rounding alone can cause it."""
@@ -41,13 +41,13 @@ def log_score(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | No
     Here and below: of N(mean, std^2), or of Student's t with this mean and standard deviation if `dof` are given.
     """
     y, mean, std = _gaussian(y, mean, std)
-    return float(np.mean(student.log_density(y, mean, std, _dof(dof))))
+    return float(np.mean(student_t.log_density(y, mean, std, _dof(dof))))
 
 
 def pit(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> np.ndarray:
     """F((y - mean) / std), the probability integral transform: uniform on [0, 1] if the prediction is calibrated."""
     y, mean, std = _gaussian(y, mean, std)
-    return student.cdf((y - mean) / std, _dof(dof))
+    return student_t.cdf((y - mean) / std, _dof(dof))
 
 
 def coverage(y: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float, dof: ArrayLike | None = None) -> float:
@@ -80,7 +80,7 @@ def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = 
     In closed form (`tdamp.student`); in the units of y, and |y - mean| when std goes to zero; lower is better.
     """
     y, mean, std = _gaussian(y, mean, std)
-    return float(np.mean(std * student.crps((y - mean) / std, _dof(dof))))
+    return float(np.mean(std * student_t.crps((y - mean) / std, _dof(dof))))
 
 
 def error_rate(y: ArrayLike, probs: ArrayLike) -> float:
@@ -162,7 +162,7 @@ def _dof(dof: ArrayLike | None) -> np.ndarray:
 def _reach(level: float, dof: ArrayLike | None) -> np.ndarray:
     if not 0 < level < 1:
         raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
-    return student.quantile(0.5 + 0.5 * level, _dof(dof))
+    return student_t.quantile(0.5 + 0.5 * level, _dof(dof))
 
 
 def _check_bins(bins: int) -> None:

@@ -13,14 +13,14 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from bad_kinds import LABELS, X, Y, classifier, regressor
 
 import tdamp
-from tdamp import programs
+from helpers.bad_kinds import LABELS, X, Y, classifier, regressor
 from tdamp.export import save_torch, to_onnx
 from tdamp.tables import Encoder
+from tdamp.training import compiled
 
-SCRIPT = Path(__file__).parent / "fuzz_files.py"
+SCRIPT = Path(__file__).parents[1] / "helpers" / "fuzz_files.py"
 FRAME = pd.DataFrame(X, columns=list("abc"))
 WITHOUT_A_HASH = {"csv", "npz", "parquet", "pt", "onnx"}
 """Files whose format does not tell of every spoiled byte: another proper answer may come of it."""
@@ -61,8 +61,8 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_parquet(folder / "clean.parquet")
     np.savez(folder / "clean.npz", x=X, y=Y, kind=np.array(["u", "v"] * 12))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "FOLDER", [folder / "programs"])
-        programs.Program(double, like=lambda name, x: x)("a", np.ones(4, np.float32))
+        patch.setattr(compiled, "FOLDER", [folder / "programs"])
+        compiled.Program(double, like=lambda name, x: x)("a", np.ones(4, np.float32))
     next((folder / "programs").glob("*.stablehlo")).rename(folder / "clean.stablehlo")
     return folder
 
@@ -71,7 +71,8 @@ def campaign(folder: Path, counts: dict[str, int]) -> dict[str, Counter[str]]:
     """Outcomes by kind of that many mutations, read in a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     run = subprocess.run(
-        [sys.executable, str(SCRIPT), str(folder), json.dumps(counts)],
+        [sys.executable, "-m", "helpers.fuzz_files", str(folder), json.dumps(counts)],
+        cwd=SCRIPT.parents[1],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     print(run.stdout)
@@ -110,6 +111,6 @@ def test_the_watch_hears_code(tmp_path: Path) -> None:
         "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.heard))"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code], cwd=SCRIPT.parent, capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, "-c", code], cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True, env=os.environ
     )
     assert all(word in run.stdout for word in ("exec <string>", "pickle.find_class", "os.system"))

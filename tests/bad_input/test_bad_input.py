@@ -6,14 +6,12 @@ import warnings
 from collections import Counter
 from typing import Any
 
-import bad_calls
-import bad_x
-import bad_y
 import numpy as np
 import pytest
-from bad_files import FILES, check_file
-from bad_kinds import LABELS, ROWS, Kind, Refused, X, Y, check_refused, classifier, heard, proper, regressor
 
+from helpers import bad_calls, bad_x, bad_y
+from helpers.bad_files import FILES, check_file
+from helpers.bad_kinds import LABELS, ROWS, Kind, Refused, X, Y, check_refused, classifier, heard, proper, regressor
 from tdamp import TrainingWarning
 
 GROUPS = {

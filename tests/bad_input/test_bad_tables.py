@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bad_kinds import ROWS, classifier, proper, regressor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+from helpers.bad_kinds import ROWS, classifier, proper, regressor
 from tdamp import TrainingWarning
 
 EXAMPLES = 40

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flower_grid import DirectGrid, classifier, grid_of, numbers, regressor, same, words
 
-from tdamp.export.store import ModelFileError
+from helpers.flower_grid import DirectGrid, classifier, grid_of, numbers, regressor, same, words
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import Rules, federate
-from tdamp.saving import save
+from tdamp.persistence.folder import ModelFileError
+from tdamp.persistence.save import save
 
 ROUNDS: dict[str, Any] = {"rounds": 3, "local_epochs": 2}
 ALL = Rules(min_clients=3)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tdamp import TDAMPClassifier, TDAMPRegressor, rows
-from tdamp.bench.ours_federated import AVERAGED, PRUNED, federated_settings
+from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.federated import federated_fit
-from tdamp.federated.joint import agree
+from tdamp.federated.preparation import agree
 from tdamp.federated.summary import merged, scales_after, scaling_of, summary_of
 from tdamp.federated.terms import Terms
+from tdamp.numerics import scaling
+from tdamp_bench.methods.tdamp_federated import AVERAGED, PRUNED, federated_settings
 
 LENGTHS = {"rounds": 6, "local_epochs": 3}
 RNG = np.random.default_rng(0)
@@ -73,7 +74,7 @@ def test_scales_are_those_of_a_centralised_fit() -> None:
     parts = np.split(np.arange(500), [100, 350])
     total = merged([summary_of(x[part], None, np.ones(len(part))) for part in parts])
     found = scaling_of(total, True)
-    mean, scale = rows.input_scales(x, np.ones(500))
+    mean, scale = scaling.input_scales(x, np.ones(500))
     np.testing.assert_allclose(found.x_mean, mean)
     np.testing.assert_allclose(found.x_scale, scale)
     assert (scale[:5] > 1.5 * x.std(0)[:5]).all()  # the rarest

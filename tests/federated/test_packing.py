@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from tdamp import Network, Settings
-from tdamp.checks import check_data
-from tdamp.federated import site_layers
-from tdamp.federated.aggregate import on_host
+from tdamp.engine.state import init
+from tdamp.federated.aggregation import site_layers
+from tdamp.federated.aggregation.averages import on_host
 from tdamp.federated.client import Client
-from tdamp.federated.exchange import broadcast_from, n_bytes, named, upload_from
+from tdamp.federated.messages import broadcast_from, n_bytes, named, upload_from
 from tdamp.federated.packing import factored, full, opened_broadcast
 from tdamp.federated.server import Server
-from tdamp.federated.simulate import play
+from tdamp.federated.simulation import play
 from tdamp.federated.terms import Terms
-from tdamp.state import init
+from tdamp.training.data import check_data
 
 BASE_VAR = 0.3
 

@@ -9,14 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from little_federation import NETWORKS, TASKS, federation, problem, terms, trained, uploads_of
 
-from tdamp import blocks, fit, gumbel
+from helpers.little_federation import NETWORKS, TASKS, federation, problem, terms, trained, uploads_of
+from tdamp import fit
 from tdamp.federated.client import can_train_together
-from tdamp.federated.endings import Open, Record, participants
-from tdamp.federated.joint import fitted_of
+from tdamp.federated.preparation import fitted_of
+from tdamp.federated.rounds import Open, Record, participants
 from tdamp.federated.server import Diverged, Server
-from tdamp.federated.simulate import play
+from tdamp.federated.simulation import play
+from tdamp.numerics import gumbel
+from tdamp.prediction import batched
 
 THREE = [np.arange(0, 60), np.arange(60, 120), np.arange(120, 180)]
 
@@ -31,7 +33,7 @@ def error_of(server: Server) -> float:
     """Of 200 new rows: mean squared error relative to the variance, or the share of wrong classes."""
     task = server.terms.network.task
     x, y = problem(task, 200, seed=99)
-    mean = blocks.moments(fitted_of(server, []), x).mean
+    mean = batched.moments(fitted_of(server, []), x).mean
     return (
         float(np.mean(mean.argmax(1) != y)) if task == "classification" else float(np.mean((mean - y) ** 2) / y.var())
     )

@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from little_federation import TASKS, federation, problem, terms, uploads_of
 
-from tdamp.federated.exchange import Upload, named
+from helpers.little_federation import TASKS, federation, problem, terms, uploads_of
+from tdamp.federated.messages import Upload, named
 from tdamp.federated.server import Server
 from tdamp.federated.splits import split
 from tdamp.federated.validate import FURTHEST, refused

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import tdamp
-from tdamp.extras import MissingExtra
+from tdamp._optional import MissingExtra
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] - np.abs(X[:, 1])

@@ -1,8 +1,8 @@
 """Data sets: a few from scikit-learn, MNIST, Boston and five UCI tables from pinned wheels, checked by SHA-256."""
 
 from .boston import load_boston
+from .catalog import Entry, catalog, fetch
 from .errors import DataDamaged, DataNotFound
-from .listing import Entry, catalog, fetch
 from .mnist import Digits, load_mnist
 from .tables import Table
 from .uci import load_uci

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .fetch import obtain
 from .folder import Folder
-from .obtain import obtain
 from .pinned import DataSet, File, Wheel
 from .progress import Progress
 from .tables import Table, delimited, split

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from .cache import cache_folder
+from ..io.cache import cache_folder
 from .pinned import Contents, DataSet, Form
 from .wheels import members
 

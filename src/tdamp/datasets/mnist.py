@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fetch import obtain
 from .folder import Folder
-from .obtain import obtain
 from .pinned import Contents, DataSet, File, Wheel
 from .progress import Progress
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..network import Task
+from ..engine.network import Task
 from .errors import DataDamaged
 
 # level 9, the default, takes 15 s for MNIST instead of 1 s and saves 2 %

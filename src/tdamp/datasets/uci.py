@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .fetch import obtain
 from .folder import Folder
-from .obtain import obtain
 from .pinned import DataSet, File, Wheel
 from .progress import Progress
 from .tables import Table, delimited, split

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import largest
-from ..damp import MIN_VAR
-from ..factors.piecewise import ACTIVATIONS
-from ..factors.varying_output import LOG_RANGE
-from ..files import write_whole
+from ..engine.damp import MIN_VAR
+from ..factors.activations.piecewise import ACTIVATIONS
+from ..factors.likelihoods.heteroscedastic import LOG_RANGE
+from ..io.atomic import write_whole
+from ..numerics import gaussian_argmax
 from . import tails
 from .plain import Plain, PlainLayer, described
 
@@ -67,8 +67,8 @@ def _model(plain: Plain) -> dict[str, Any]:
 def _largest(n_classes: int) -> dict[str, Any]:
     """The recipe of the class probabilities."""
     numbers = ("ORDER", "PEAK_STEPS", "HOPELESS", "REACH", "SPAN", "COARSEST", "FURTHEST", "NARROWEST")
-    steps, chosen = largest.choice(n_classes)
-    return {name.lower(): getattr(largest, name) for name in numbers} | {
+    steps, chosen = gaussian_argmax.choice(n_classes)
+    return {name.lower(): getattr(gaussian_argmax, name) for name in numbers} | {
         "steps": steps.tolist(),
         "chosen": chosen.tolist(),
     }

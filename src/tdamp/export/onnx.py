@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..damp import MIN_VAR
-from ..factors.varying_output import LOG_RANGE
-from ..files import write_whole
-from .graph import Graph
-from .onnx_largest import class_probs
+from ..engine.damp import MIN_VAR
+from ..factors.likelihoods.heteroscedastic import LOG_RANGE
+from ..io.atomic import write_whole
+from .onnx_argmax import class_probs
+from .onnx_graph import Graph
 from .onnx_moments import activate
 from .plain import Plain, PlainLayer, described
 

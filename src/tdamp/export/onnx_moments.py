@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import legendre
 
-from ..factors.piecewise import ACTIVATIONS, Region
-from ..numerics import INV_SQRT_2PI
+from ..factors.activations.piecewise import ACTIVATIONS, Region
+from ..numerics.truncated_normal import INV_SQRT_2PI
 from . import tails
-from .graph import Graph
+from .onnx_graph import Graph
 
 NODES, NATS = 24, 18.0
 """Gauss-Legendre nodes on a bounded region; density below exp(-NATS) of its peak there is left out."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..fitted import Fitted
-from ..network import Network, Noise, Task
-from ..turbo import posterior
+from ..engine.network import Network, Noise, Task
+from ..engine.turbo import posterior
+from ..training.fitted import Fitted
 
 
 class PlainLayer(NamedTuple):

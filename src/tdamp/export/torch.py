@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..extras import need
-from ..files import write_whole
+from .._optional import need
+from ..io.atomic import write_whole
+from ..persistence.folder import ModelFileError
 from .plain import Plain, described
-from .store import ModelFileError
 
 if TYPE_CHECKING:
     from torch import nn

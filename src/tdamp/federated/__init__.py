@@ -4,7 +4,7 @@
 """
 
 from .fit import FederatedFit, federated_fit
-from .private import Privacy
+from .privacy.central import Privacy
 from .terms import Terms
 
 __all__ = ["FederatedFit", "Privacy", "Terms", "federated_fit"]

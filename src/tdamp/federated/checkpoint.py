@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_groups
-from ..export import store
-from ..export.store import ModelFileError
-from .endings import Record
-from .exchange import Arrays, Broadcast, broadcast_from, named
+from ..persistence import folder as store
+from ..persistence.folder import ModelFileError
+from ..training.data import check_groups
+from .aggregation.sites import Site
+from .messages import Arrays, Broadcast, broadcast_from, named
+from .rounds import Record
 from .server import Best, Server
-from .sites import Site
 from .terms import Terms
 
 KIND = "federation"

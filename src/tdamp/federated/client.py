@@ -10,19 +10,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import algorithm, compact
+from .. import algorithm
 from ..algorithm import Anchor, knobs_of, plan_of
-from ..beliefs import Moments
-from ..blocks import lost_without_inputs, predicted
-from ..checks import Data
-from ..epoch import em_iteration
-from ..feed import Feed, padded_rows, shuffle
-from ..fitted import Fitted, active_units
-from ..network import Network
-from ..outcome import Outcome
-from ..state import State
-from . import calibrate, holding_out
-from .exchange import Belief, Broadcast, Conclusion, Upload
+from ..engine import compact
+from ..engine.network import Network
+from ..engine.state import State
+from ..numerics.beliefs import Moments
+from ..prediction.batched import lost_without_inputs, predicted
+from ..training.batches import Feed, padded_rows, shuffle
+from ..training.data import Data
+from ..training.epoch import em_iteration
+from ..training.fitted import Fitted, active_units
+from ..training.outcome import Outcome
+from . import calibration, held_out
+from .messages import Belief, Broadcast, Conclusion, Upload
 from .packing import opened_broadcast, packed_upload
 from .terms import Terms
 
@@ -32,7 +33,7 @@ class Client:
 
     def __init__(self, number: int, terms: Terms, data: Data, ids: np.ndarray | None = None) -> None:
         self.number, self.terms, self.ids = number, terms, ids
-        self.data, self.held = holding_out.parted(data, terms.hold_out, terms.seed)
+        self.data, self.held = held_out.parted(data, terms.hold_out, terms.seed)
         self._feed: Feed | None = None
 
     def train(self, broadcast: Broadcast) -> Upload:
@@ -51,13 +52,13 @@ class Client:
     def judge(self, broadcast: Broadcast) -> np.ndarray:
         """What the rows held out say of the posterior that was sent; nothing about the random start."""
         if not broadcast.epochs_done:
-            return np.zeros(calibrate.size_of(self.terms.network, self.terms.hold_out))
+            return np.zeros(calibration.size_of(self.terms.network, self.terms.hold_out))
         return self._judged(posterior_of(self.terms, broadcast))
 
     def _judged(self, fitted: Fitted) -> np.ndarray:
         if self.held is None:
-            return np.zeros(calibrate.size_of(self.terms.network, self.terms.hold_out))
-        return calibrate.judged(fitted, self.held)
+            return np.zeros(calibration.size_of(self.terms.network, self.terms.hold_out))
+        return calibration.judged(fitted, self.held)
 
     def conclude(self, fitted: Fitted) -> Conclusion:
         """What this client has to say of the final posterior."""

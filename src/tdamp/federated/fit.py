@@ -10,16 +10,16 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import compute_sample_weight
 
-from ..checks import check_groups
-from ..compilation import keep_compiled
-from ..events import tell
-from ..progress import counting
+from ..training.compilation import keep_compiled
+from ..training.data import check_groups
+from ..training.events import tell
+from ..training.progress import counting
 from .client import Client
-from .endings import Record, ending_of
-from .joint import agree, finish, fitted_of, scaled
-from .private import Privacy
+from .preparation import agree, finish, fitted_of, scaled
+from .privacy.central import Privacy
+from .rounds import Record, ending_of
 from .server import Server
-from .simulate import concluded, play
+from .simulation import concluded, play
 from .summary import Scaling, summary_of
 from .terms import Aggregation, NoiseAt, Precision
 

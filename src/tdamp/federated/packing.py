@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..beliefs import Moments
-from .aggregate import on_host
-from .exchange import Broadcast, Factored, Upload
-from .sites import FLOOR
+from ..numerics.beliefs import Moments
+from .aggregation.averages import on_host
+from .aggregation.sites import FLOOR
+from .messages import Broadcast, Factored, Upload
 
 
 def factored(slab: Moments, base_var: Any) -> Factored:

@@ -9,19 +9,20 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from .. import compact, mstep, prune
 from ..algorithm import m_step, plan_of
-from ..fitted import active_units
-from ..network import Network
-from ..state import State, evidence, is_finite, prior_logit, question, remove
-from ..turbo import Layer
-from . import calibrate, printed, site_layers
-from .aggregate import shares_of, weighted_sum
+from ..engine import compact, mstep, prune
+from ..engine.network import Network
+from ..engine.state import State, evidence, is_finite, prior_logit, question, remove
+from ..engine.turbo import Layer
+from ..training.fitted import active_units
+from . import calibration, paper_pruning
+from .aggregation import site_layers
+from .aggregation.averages import shares_of, weighted_sum
+from .aggregation.robust import trust
+from .aggregation.step import Velocity, average, recentred, settled, stepped
 from .client import network_of
-from .combine import Velocity, average, recentred, settled, stepped
-from .exchange import Belief, Broadcast, Upload
+from .messages import Belief, Broadcast, Upload
 from .packing import opened_upload, packed_broadcast
-from .robust import trust
 from .terms import Terms
 
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
@@ -48,7 +49,7 @@ class Server:
 
     def __init__(self, terms: Terms, state: State, rows: Mapping[int, float], ids: np.ndarray | None = None) -> None:
         self.terms, self.ids, self.rows = terms, ids, dict(rows)
-        self.state: Any = jax.device_get(printed.begun(terms.settings, state, ids))  # a State of NumPy arrays
+        self.state: Any = jax.device_get(paper_pruning.begun(terms.settings, state, ids))  # a State of NumPy arrays
         self.kept = [np.arange(n) for n in terms.network.widths[:-1]]
         self.rounds_done = 0
         self.velocity: Velocity | None = None
@@ -143,7 +144,7 @@ class Server:
 
     def _judge(self, judged: Any) -> None:
         """Of the posterior as it is; one that is still to lose units is no candidate."""
-        self.log_score = calibrate.log_score(self.terms.network, judged)
+        self.log_score = calibration.log_score(self.terms.network, judged)
         if self.log_score is not None and self.is_settled and not (self.best and self.best.score >= self.log_score):
             self.best = Best(self.log_score, self.rounds_done, self.state, self.kept)
 
@@ -152,7 +153,7 @@ class Server:
         """Whether all units are gone that are to go."""
         s = self.terms.settings
         if s.prunes and s.pruning == "paper":
-            return printed.is_reached(s, self.terms.network, self.state, self._group_of, self.ids)
+            return paper_pruning.is_reached(s, self.terms.network, self.state, self._group_of, self.ids)
         return not s.prunes or prune.progress(s, self.epochs_done) == 1
 
     def _with_sites(self, posteriors: Mapping[int, Sequence[Belief]]) -> list[Layer]:
@@ -210,7 +211,7 @@ class Server:
             masks, acted = prune.paper(s, self.terms.network, active, probs, self._group_of, self.ids)
             self._take(masks)
             if acted:
-                self.state = printed.restarted(s, self.state, self._group_of)
+                self.state = paper_pruning.restarted(s, self.state, self._group_of)
             return
         share = prune.progress(s, self.epochs_done)
         found = evidence(self.state, self._group_of)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rows import identity_scales, input_scale, mean_and_std, nonzero_share, std_or_one
-from ..state import ROUNDING, Scales
-from .aggregate import shares_of, weighted_sum
+from ..engine.state import ROUNDING, Scales
+from ..numerics.scaling import identity_scales, input_scale, mean_and_std, nonzero_share, std_or_one
+from .aggregation.averages import shares_of, weighted_sum
 
 
 class Summary(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, get_args
 
-from ..network import Network
-from ..settings import Settings
+from ..engine.network import Network
+from ..engine.settings import Settings
 
 Aggregation = Literal["wga", "waa", "sites"]
 NoiseAt = Literal["clients", "server"]

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import mstep
-from ..factors import group_spike_slab
-from ..turbo import Layer
-from . import calibrate
-from .exchange import Arrays, Belief, Conclusion, Upload, named
+from ..engine import mstep
+from ..engine.turbo import Layer
+from ..factors.priors import group
+from . import calibration
+from .messages import Arrays, Belief, Conclusion, Upload, named
 from .packing import packed_upload
 from .server import Server
 
@@ -41,7 +41,7 @@ def refused(server: Server, upload: Upload) -> str | None:
     ids: Any = None if server.ids is None else server.ids[server.kept[0]]
     for l, (belief, layer) in enumerate(zip(upload.posterior, server.state.layers, strict=True)):
         with np.errstate(over="ignore", invalid="ignore"):
-            evidence = group_spike_slab.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
+            evidence = group.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
         if not np.isfinite(np.asarray(evidence)).all():
             return (
                 f"posterior.{l}.weight: the evidence of a group is not finite; send smaller means or larger variances."
@@ -131,7 +131,7 @@ def refused_conclusion(server: Server, conclusion: Conclusion) -> str | None:
 
 
 def _not_judged(server: Server) -> np.ndarray:
-    return np.zeros(calibrate.size_of(server.terms.network, server.terms.hold_out))
+    return np.zeros(calibration.size_of(server.terms.network, server.terms.hold_out))
 
 
 def _judged(server: Server, judged: np.ndarray, most: float) -> str | None:

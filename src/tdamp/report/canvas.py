@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import extras
+from .. import _optional
 
 WIDTH = 4.4
 """Inches of 72 units, so that a picture in a phone's width is shown at its own size and text keeps its points."""
@@ -69,7 +69,7 @@ class Picture(NamedTuple):
 
 def need(module: str) -> Any:
     """A part of matplotlib."""
-    return extras.need(module, "report")
+    return _optional.need(module, "report")
 
 
 def picture(name: str, title: str, read: str, paint: Callable[[Any], None], height: float = 3.0) -> Picture:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from ..files import write_whole
-from ..outcome import Outcome
-from . import class_pictures, regression_pictures, summary, tables, training_pictures, uncertain, unit_pictures
+from ..io.atomic import write_whole
+from ..training.outcome import Outcome
+from . import summary, tables, uncertain
 from .canvas import Picture
 from .facts import Facts
-from .words import DASH, safe
+from .plots import classes, regression, units
+from .plots import training as training_pictures
+from .text import DASH, safe
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """A browser that keeps to it loads nothing and runs no script, whatever the strings in the page say."""
@@ -67,14 +69,14 @@ def trust(facts: Facts) -> str:
     """Calibration, and the rows the model is least sure about."""
     held = facts.held
     assert held is not None
-    found = class_pictures.pictures(facts, held) if held.probs is not None else regression_pictures.pictures(held)
+    found = classes.pictures(facts, held) if held.probs is not None else regression.pictures(held)
     title = "Can its probabilities be trusted?" if held.probs is not None else "Can its intervals be trusted?"
     return gallery("trust", title, f"Measured on {held.where}.", found) + "\n" + uncertain.section(facts, held)
 
 
 def used(facts: Facts) -> str:
     """Inputs, hidden units and the path."""
-    found = unit_pictures.pictures(facts)
+    found = units.pictures(facts)
     return gallery("used", "What the network uses", "", found, tables.frontier(facts))
 
 

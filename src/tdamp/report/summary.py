@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import metrics
-from ..network import n_params
+from ..engine.network import n_params
 from .facts import Facts, Held
-from .training_pictures import noise_levels
-from .words import DASH, duration, number, percent, safe
+from .plots.training import noise_levels
+from .text import DASH, duration, number, percent, safe
 
 
 class Line(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .facts import Facts
-from .unit_pictures import frontier_rows, kept, known
-from .words import DASH, number, percent, safe
+from .plots.units import frontier_rows, kept, known
+from .text import DASH, number, percent, safe
 
 EPOCHS_SHOWN = 50
 

@@ -7,12 +7,12 @@ import io
 
 import numpy as np
 
-from .. import student
+from ..numerics import student_t
 from .canvas import need
 from .facts import Facts, Held
+from .plots.units import top_inputs
 from .tables import table
-from .unit_pictures import top_inputs
-from .words import cell, number, percent, safe, short
+from .text import cell, number, percent, safe, short
 
 IMAGES = 12
 ROWS = 10
@@ -56,7 +56,7 @@ def verdict(facts: Facts, held: Held, at: int) -> tuple[str, str, bool]:
             f"{safe(short(facts.label(best), 24))} ({percent(probs[best])})",
             best == own,
         )
-    parts = held.y, held.mean, held.std * student.quantile(0.975, held.tails)
+    parts = held.y, held.mean, held.std * student_t.quantile(0.975, held.tails)
     y, mean, reach = (np.ravel(np.asarray(a, np.float64)[at]) for a in parts)
     truth = ", ".join(number(v, 3) for v in y[:3])
     told = ", ".join(f"{number(m, 3)} ± {number(r, 2)}" for m, r in zip(mean[:3], reach[:3], strict=True))

@@ -1,7 +1,7 @@
 """Data larger than memory: Parquet files, NumPy files, batches of an iterator. `fit` takes them in place of X and y."""
 
-from .arrays import MemMap
 from .batches import Batches
+from .memmap import MemMap
 from .parquet import Parquet
 from .source import Source
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..extras import need
+from .._optional import need
 from .source import Piece, Source
 
 PIECE = 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rows import input_scale, mean_and_std, nonzero_share, std_or_one
+from ..numerics.scaling import input_scale, mean_and_std, nonzero_share, std_or_one
 
 
 class Running:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import Data
-from ..needed import MOST_ROWS
-from ..network import Task
-from ..split import Sample, salt_of
-from ..state import no_less_than_rounding
-from ..stored import Rows, Stored
-from .block import Reader, Shape
+from ..engine.network import Task
+from ..engine.state import no_less_than_rounding
+from ..prediction.relevance import MOST_ROWS
+from ..training.data import Data
+from ..training.equal_rows import Sample, salt_of
+from ..training.stored import Rows, Stored
+from .reader import Reader, Shape
 from .running import Running
 from .shuffle import scatter, shuffled
 from .source import Source

@@ -1,6 +1,6 @@
 """From a user's file to a numeric matrix and back: `read_table`, `Encoder`."""
 
-from .encode import Encoder
+from .encoder import Encoder
 from .errors import MissingLibrary, TableError, TableWarning
 from .read import read_table
 

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from .. import extras
-from ..extras import MissingExtra
+from .. import _optional
+from .._optional import MissingExtra
 
 _SHOWN = 8  # names listed before "and so on"
 
@@ -27,7 +27,7 @@ class MissingLibrary(TableError, MissingExtra):
 def need(module: str) -> Any:
     """Import `module`, or say which extra to install."""
     try:
-        return extras.need(module, "tables")
+        return _optional.need(module, "tables")
     except MissingExtra as error:
         raise MissingLibrary(str(error)) from error
 

@@ -6,8 +6,8 @@ Oracle: bit for bit the result of `federated_fit` with the same clients, seeds a
 """
 
 from .client import client_app
-from .meeting import Rules, TooFew
-from .serve import federate, server_app
+from .membership import Rules, TooFew
+from .server import federate, server_app
 from .strategy import FedPosterior, Stalled
 
 __all__ = ["FedPosterior", "Rules", "Stalled", "TooFew", "client_app", "federate", "server_app"]

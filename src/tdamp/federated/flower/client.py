@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...compilation import keep_compiled
+from ..._optional import need
 from ...estimators import TDAMPClassifier, TDAMPRegressor
-from ...extras import need
+from ...training.compilation import keep_compiled
 from ..client import Client, posterior_of
-from ..exchange import named
-from ..joint import scaled
+from ..messages import named
+from ..preparation import scaled
 from ..summary import summary_of
 from . import wire
 

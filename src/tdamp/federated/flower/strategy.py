@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...extras import need
-from ..endings import Ending, Record
-from ..exchange import Broadcast, Conclusion, Upload, upload_from
+from ..._optional import need
+from ..messages import Broadcast, Conclusion, Upload, upload_from
+from ..rounds import Ending, Record
 from ..server import Diverged, Server
 from ..summary import Scaling
 from ..validate import refused_conclusion
 from . import wire
-from .meeting import LOG, Meeting
+from .membership import LOG, Meeting
 
 MOST_FAILED = 3
 """So many rounds in succession may fail; then the run ends, and may be started again from its checkpoint."""

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...export import store
-from ...extras import need
-from ...saving import ESTIMATORS, save
+from ..._optional import need
+from ...persistence import folder as store
+from ...persistence.save import ESTIMATORS, save
 from ...tables import Encoder, read_table
-from ..private import Privacy
+from ..privacy.central import Privacy
 from .client import client_app, number_of
-from .meeting import LOG, Rules
-from .serve import federate, forget
+from .membership import LOG, Rules
+from .server import federate, forget
 
 DATA, PARTS = "data", "parts"
 """Where a client's rows are: the table of its node's configuration, or a folder of the run's (simulations)."""

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...extras import need
-from ..exchange import Arrays, Broadcast, broadcast_from, named
+from ..._optional import need
+from ..messages import Arrays, Broadcast, broadcast_from, named
 from ..summary import Scaling, Summary
 from ..terms import Terms
 

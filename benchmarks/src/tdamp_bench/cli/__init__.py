@@ -1,0 +1,1 @@
+"""The commands tdamp bench and tdamp reproduce."""

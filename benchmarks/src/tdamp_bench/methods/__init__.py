@@ -1,0 +1,1 @@
+"""tdamp and its rivals, as the benchmarks call them."""

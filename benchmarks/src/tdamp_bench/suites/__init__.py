@@ -1,0 +1,1 @@
+"""The suites of tdamp bench, one folder each."""

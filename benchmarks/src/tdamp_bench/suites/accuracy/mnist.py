@@ -1,0 +1,138 @@
+"""MNIST, 784-128-10: the paper's network beside two plain Adams and AdamW; and a deep one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tdamp.estimators import defaults
+
+from ...core import presets
+from ...core.problems import Problem
+from ...core.progress import Tick, silent
+from ...core.record import Verdict
+from ...core.scoring import at
+from .contest import STRONG_ADAM, against, contest, ending_at, steps
+from .plan import Plan
+
+HIDDEN = (128,)
+ANNEALED = "tdamp_annealed"
+"""The arm whose pace falls until the last epoch, as AdamW's does; that of "tdamp" may be stopped anywhere."""
+DEEP_WIDTH = 256
+DEPTHS = {"depth": 4, "depth8": 8, "depth16": 16}
+"""Hidden layers of each part."""
+LIMITS = {4: 0.022, 8: 0.025}
+"""Errors that are wanted after the last epoch, by hidden layers."""
+DEPTH_LIBRARIES = ("optax",)
+"""One Adam is enough for depth: the two differ by rounding only."""
+
+
+def widths_of(problem: Problem, hidden: tuple[int, ...]) -> tuple[int, ...]:
+    """Inputs, hidden layers, one output per class."""
+    return (problem.x.shape[1], *hidden, int(problem.y.max()) + 1)
+
+
+def run(
+    problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], tick: Tick = silent
+) -> dict[str, Any]:
+    """Shallow contest, every library's rate chosen after as many epochs as are then run."""
+    return contest(
+        problem,
+        widths_of(problem, HIDDEN),
+        {"tdamp": presets.MNIST, ANNEALED: presets.annealed(plan.mnist_epochs)},
+        libraries,
+        rates=plan.rates,
+        batch=plan.batch,
+        epochs=plan.mnist_epochs,
+        grid_epochs=plan.mnist_epochs,
+        validation_rows=plan.validation_rows,
+        seeds=seeds,
+        shorter=plan.mnist_shorter,
+        tick=tick,
+    )
+
+
+def run_depth(
+    problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], hidden: int, tick: Tick = silent
+) -> dict[str, Any]:
+    """Deep contest; Adam's rate is chosen after fewer epochs, to save time."""
+    return contest(
+        problem,
+        widths_of(problem, (DEEP_WIDTH,) * hidden),
+        {"tdamp": presets.deep(hidden)},
+        libraries,
+        rates=plan.rates,
+        batch=plan.batch,
+        epochs=plan.depth_epochs,
+        grid_epochs=plan.depth_grid_epochs,
+        validation_rows=plan.validation_rows,
+        seeds=seeds,
+        grid="mnist" if hidden < defaults.DEEP_HIDDEN else "mnist, deep",
+        tick=tick,
+    )
+
+
+def run_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
+    """Ticks of `run`."""
+    return steps(libraries, plan.rates, plan.mnist_epochs, plan.mnist_epochs, seeds, 2, plan.mnist_shorter)
+
+
+def depth_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
+    """Ticks of `run_depth`."""
+    return steps(libraries, plan.rates, plan.depth_epochs, plan.depth_grid_epochs, seeds)
+
+
+def plain_adams(result: dict[str, Any]) -> list[str]:
+    """Those of the paper."""
+    return [name for name in result["runs"] if not name.startswith(("tdamp", STRONG_ADAM))]
+
+
+def verdicts(result: dict[str, Any]) -> list[Verdict]:
+    """Thresholds for the shallow network; tdamp predicts with its predictive distribution."""
+    error = np.array(result["mean"]["tdamp"]["error_predictive"])
+    found = [
+        Verdict(f"MNIST error after {epoch} epochs{stretch}", at(error, epoch), "<=", limit)
+        for epoch, stretch, limit in ((5, "", 0.026), (25, "", 0.019), (25, " (stretch)", 0.016))
+        if epoch <= len(error)
+    ]
+    gaps = [against(result, name, epoch) for name in plain_adams(result) for epoch in range(3, len(error) + 1)]
+    if gaps:
+        worst = max(gaps, key=lambda one: np.nan_to_num(one.in_se, nan=np.inf))
+        found.append(worst.verdict("MNIST error is below every plain Adam's, worst epoch from 3 on"))
+    return found + _strong(result, "MNIST error", len(error))
+
+
+def _strong(result: dict[str, Any], what: str, epochs: int) -> list[Verdict]:
+    """Against AdamW, whose schedule ends with the last epoch: by the arm of ours that has such a one, too.
+
+    Before that, by the arm that may be stopped anywhere, against AdamW with a schedule that ends there.
+    """
+    if STRONG_ADAM not in result["runs"]:
+        return []
+    found = [
+        against(result, ending_at(epoch), epoch).verdict(
+            f"{what} after {epoch} epochs is below AdamW's whose schedule ends there"
+        )
+        for epoch in range(1, epochs)
+        if ending_at(epoch) in result["runs"]
+    ]
+    found += [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
+    if ANNEALED in result["runs"]:
+        for key, word in (("error", "error"), ("nll", "log loss")):
+            gap = against(result, STRONG_ADAM, epochs, ANNEALED, key)
+            found.append(gap.verdict(f"MNIST {word}, annealed, is below AdamW's after {epochs} epochs"))
+    return found
+
+
+def depth_verdicts(result: dict[str, Any]) -> list[Verdict]:
+    """Thresholds for the deep network."""
+    error = result["mean"]["tdamp"]["error_predictive"]
+    hidden = len(result["config"]["widths"]) - 2
+    name, last = f"784-{DEEP_WIDTH}x{hidden}-10 error", f"after {len(error)} epochs"
+    found = [Verdict(f"{name} {last}", error[-1], "<=", LIMITS[hidden])] if hidden in LIMITS else []
+    adams = [result["mean"][adam]["error"][-1] for adam in plain_adams(result)]
+    if adams:
+        found.append(Verdict(f"{name} minus Adam's {last}", error[-1] - float(min(adams)), "<=", 0.003))
+    return found + _strong(result, name, len(error))

@@ -1,0 +1,173 @@
+"""Arguments as people write them, turned into numbers or refused with an example."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line and an exit code of `main`, not a page of usage."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """End the command."""
+        from .exit_codes import Stop
+
+        raise Stop(f"{message}. Type `{self.prog} --help` for how to use it.")
+
+
+def widths(text: str) -> tuple[int, ...]:
+    """Widths of the hidden layers: 64,64."""
+    try:
+        found = tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        found = ()
+    if not found or min(found) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} are no widths of layers: expected whole numbers, such as 64,64")
+    return found
+
+
+def keep(text: str) -> float | int | tuple[float, ...]:
+    """A share of the units (0.3, 30%), their number (40), or a share for each layer, inputs first (1,0.3,0.3)."""
+    parts = text.split(",")
+    try:
+        found = [_share_or_number(part.strip()) for part in parts]
+    except ValueError:
+        found = [0]
+    if len(found) > 1:
+        found = [float(part) for part in found]
+    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in found):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a share of the units, such as 0.3, nor a number of units, such as 40, "
+            "nor a share for each layer, such as 1,0.3,0.3"
+        )
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _share_or_number(text: str) -> float | int:
+    if text.endswith("%"):
+        return float(text[:-1]) / 100
+    return int(text) if text.isdecimal() else float(text)
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that a random generator takes."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 0 to {2**32 - 1}")
+    return int(text)
+
+
+def share_of_rows(text: str) -> float:
+    """0 for no test rows, or a share of the rows."""
+    found = _number(text)
+    if found is None or not 0 <= found <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a share of the rows from 0 to 0.5, such as 0.2")
+    return found
+
+
+def coverage(text: str) -> float:
+    """The probability of an interval."""
+    found = _number(text)
+    if found is None or not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a probability between 0 and 1, such as 0.95")
+    return found
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    found = _number(text)
+    if found is None or not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4")
+    return found
+
+
+def probability(text: str) -> float:
+    """Above 0, at most 1."""
+    found = _number(text)
+    if found is None or not 0 < found <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number above 0 and at most 1, such as 0.9")
+    return found
+
+
+def rate(text: str) -> float:
+    """From 0 to below 1."""
+    found = _number(text)
+    if found is None or not 0 <= found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 0 and below 1, such as 0.02")
+    return found
+
+
+def trust(text: str) -> float:
+    """A number above 0, or none: then it is infinite."""
+    found = float("inf") if text.lower() == "none" else _number(text)
+    if found is None or not found > 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4, or none for no limit")
+    return found
+
+
+ENGINE = (
+    "preset", "noise_every", "noise_rate", "trust", "centre_rate", "input_dropout", "active_threshold",
+    "init_active_prob", "prediction",
+)  # fmt: skip
+"""Options of `add_engine`: parameters of the estimators, None where they were not given."""
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """How Algorithm 1 is run; each is the parameter of the estimators that has its name."""
+    parser.add_argument(
+        "--preset",
+        choices=("paper",),
+        help="paper: the published method as printed, without early stopping or calibration; further options win",
+    )
+    parser.add_argument("--noise-every", choices=("minibatch", "epoch"), help="how often the noise is learned")
+    parser.add_argument("--noise-rate", type=probability, metavar="0.02", help="how much 100 rows tell the noise")
+    parser.add_argument("--trust", type=trust, metavar="4|none", help="how far a minibatch may move a layer")
+    parser.add_argument("--centre-rate", type=rate, metavar="0.02", help="how fast hidden layers are centred; 0: never")
+    parser.add_argument("--input-dropout", type=rate, metavar="0", help="share of the inputs left out, row by row")
+    parser.add_argument(
+        "--active-threshold", type=probability, metavar="0.9", help="the paper's rho_th: above it a unit is sure"
+    )
+    parser.add_argument(
+        "--init-active-prob", type=probability, metavar="0.5", help="the paper's rho_0: where units start"
+    )
+    parser.add_argument("--prediction", choices=("posterior", "mean"), help="by the posterior, or its mean alone")
+
+
+def image(text: str) -> tuple[int, int]:
+    """Height and width of a picture: 8x8."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected height x width in pixels, such as 28x28")
+    return int(parts[0]), int(parts[1])
+
+
+def table_out(text: str) -> Path:
+    """A file that predictions are written to."""
+    path = Path(text)
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a name that ends in .csv or .parquet")
+    return path
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def add_outcome(parser: argparse.ArgumentParser) -> None:
+    """What a command that trains is told about its test rows, its words and an old model."""
+    parser.add_argument(
+        "--test-fraction", type=share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but warnings and errors")
+    parser.add_argument("--force", action="store_true", help="replace the model that is in the folder")

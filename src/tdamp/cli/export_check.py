@@ -1,0 +1,77 @@
+"""An exported file beside the library, on random rows."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .predictions import named
+
+if TYPE_CHECKING:
+    from ..export import Plain
+    from ..persistence.save import Estimator
+
+ROWS = 200
+TOLERANCE = 1e-3
+"""Of means and standard deviations relative to the predicted standard deviation, and of probabilities."""
+
+
+def write(to: str, plain: Plain, path: Path) -> None:
+    """In one of the formats."""
+    from ..export import save_torch, to_numpy, to_onnx
+
+    {"onnx": to_onnx, "torch": save_torch, "numpy": to_numpy}[to](plain, path)
+
+
+def difference(to: str, path: Path, estimator: Estimator) -> float:
+    """The largest difference between the file and the library, on rows spread like those of training."""
+    rng = np.random.default_rng(0)
+    rows = estimator.x_mean_ + estimator.x_scale_ * rng.standard_normal((ROWS, len(estimator.x_mean_)))
+    x = rows.astype(np.float32).astype(np.float64)  # what a float32 file can be given
+    if to == "torch":
+        return _torch_difference(path, estimator, x)
+    ours = _ours(estimator, x)
+    theirs = _onnx(path, x) if to == "onnx" else _numpy(path, x)
+    scale = ours[1] if len(ours) == 2 else 1.0
+    return max(float(np.max(np.abs(a - np.reshape(b, a.shape)) / scale)) for a, b in zip(ours, theirs, strict=True))
+
+
+def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    from ..estimators import TDAMPClassifier
+
+    if isinstance(estimator, TDAMPClassifier):
+        return (estimator.predict_proba(named(estimator, x)),)
+    found = estimator.predict_distribution(named(estimator, x))
+    return found.mean, found.std
+
+
+def _onnx(path: Path, x: np.ndarray) -> tuple[Any, ...]:
+    from .._optional import need
+
+    session = need("onnxruntime", "export").InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
+    found = session.run(None, {"x": x.astype(np.float32)})
+    return (found[0],) if len(found) == 1 else (found[0], np.sqrt(found[1]))
+
+
+def _numpy(path: Path, x: np.ndarray) -> tuple[Any, ...]:
+    found = runpy.run_path(str(path))["predict_distribution"](x)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _torch_difference(path: Path, estimator: Estimator, x: np.ndarray) -> float:
+    """Outputs of the posterior-mean network, relative to their spread over the rows."""
+    from .._optional import need
+    from ..engine.predict import mean_network
+    from ..export import load_torch
+
+    torch, fitted = need("torch", "torch"), estimator.fitted_
+    module: Any = load_torch(path)
+    with torch.no_grad():
+        theirs = module(torch.from_numpy(x[:, module.inputs].astype(np.float32))).numpy()
+    scaled = ((x - estimator.x_mean_) / estimator.x_scale_).astype(np.float32)[:, fitted.inputs]
+    ours = np.asarray(mean_network(fitted.network, fitted.state.layers, scaled), np.float64)
+    ours = ours * getattr(estimator, "y_scale_", 1.0) + getattr(estimator, "y_mean_", 0.0)
+    return float(np.max(np.abs(ours - theirs)) / max(float(np.std(ours)), 1e-30))

@@ -1,0 +1,125 @@
+"""`tdamp inspect`: what is in a model folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .files import Model, open_model
+from .fit_output import noise_line, score_text, size_lines, sizes
+from .output import columns, number, show
+
+if TYPE_CHECKING:
+    from ..persistence.save import Estimator
+
+SHOWN = 30
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """On the parser."""
+    inspect = commands.add_parser(
+        "inspect",
+        help="show what is in a model folder",
+        description="Show sizes, the probability that each input is needed, the noise and the training of a model.",
+    )
+    inspect.add_argument("model", type=Path, metavar="MODEL", help="folder that `tdamp fit` has made")
+    inspect.add_argument("--json", action="store_true", help="print one JSON object")
+    inspect.set_defaults(command=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Print it."""
+    model = open_model(chosen.model)
+    found = described(model)
+    if chosen.json:
+        show(found)
+    else:
+        print(text(model, found))
+
+
+def described(model: Model) -> dict[str, Any]:
+    """The facts of a model, as JSON has them."""
+    estimator = model.estimator
+    facts = {k: v for k, v in model.facts.items() if k != "test_predictions"}
+    return {
+        "model": str(model.folder),
+        "task": estimator.network_.task,
+        "targets": [],
+        **facts,
+        "activation": estimator.network_.activation,
+        "keep": estimator.keep,
+        "prior": estimator.settings_.prior,
+        "classes": getattr(estimator, "classes_", None),
+        "noise_std": noise_levels(estimator),
+        "size": sizes(estimator),
+        "columns": needed(model),
+        "features": list(getattr(estimator, "feature_names_in_", ())),
+        "training": training(estimator),
+        "notes": [] if model.encoder is None else model.encoder.notes,
+    }
+
+
+def noise_levels(estimator: Estimator) -> list[float]:
+    """Standard deviation of the noise of each output, in its units; one for class scores."""
+    import numpy as np
+
+    return np.sqrt(np.atleast_1d(estimator.noise_var_)).tolist()
+
+
+def needed(model: Model) -> list[dict[str, Any]]:
+    """Each column of the table: P(needed) (of its likeliest input), inputs made of it and left; likeliest first."""
+    estimator = model.estimator
+    prob = estimator.feature_active_prob_
+    left = set(estimator.fitted_.inputs.tolist())
+    if model.encoder is not None:
+        groups = model.encoder.groups.tolist()
+        names = [column.name for column in model.encoder.columns]
+    else:
+        groups = list(range(len(prob)))
+        names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in groups])]
+    found = []
+    for at, name in enumerate(names):
+        inputs = [i for i, group in enumerate(groups) if group == at]
+        likely = max(float(prob[i]) for i in inputs)
+        found.append({"name": name, "needed": likely, "inputs": len(inputs), "left": len(left.intersection(inputs))})
+    return sorted(found, key=lambda one: -one["needed"])
+
+
+def training(estimator: Estimator) -> dict[str, Any]:
+    """The history in short."""
+    history = estimator.fitted_.history
+    held = [record["held_out"] for record in history if record.get("held_out") is not None]
+    return {
+        "epochs": len(history),
+        "seconds": sum(float(record.get("seconds") or 0) for record in history),
+        "best_held_out": max(held) if held else None,
+        "last_log_evidence": history[-1].get("log_evidence") if history else None,
+        "outcome": estimator.fitted_.outcome.name,
+        "sentence": str(estimator.fitted_.outcome),
+    }
+
+
+def text(model: Model, found: dict[str, Any]) -> str:
+    """For people."""
+    told, data = found["training"], model.facts.get("data", {})
+    of = f" of {', '.join(found['targets'])}" if found["targets"] else ""
+    rows = f" on {found['train_rows']:,} rows of {data.get('file')}" if "train_rows" in found else ""
+    parts = [
+        f"{model.folder}: {found['task']}{of}, {found['activation']} network, {found['prior']} prior",
+        f"Trained{rows}: {told['epochs']} epochs, {told['seconds']:.1f} s. {told['sentence']}",
+    ]
+    if told["best_held_out"] is not None:
+        parts.append(f"Best log score on the rows held out to stop by: {number(told['best_held_out'])} (scaled units)")
+    parts += [columns(size_lines(model.estimator)), noise_line(found)]
+    if found.get("test"):
+        parts += [f"Scores on {found['test_rows']:,} test rows, which training did not see:", score_text(found["test"])]
+    rows_ = [("column", "P(needed)", "inputs", "left")]
+    for one in found["columns"][:SHOWN]:
+        shown = f"{one['needed']:.3f}" if one["left"] else "removed"
+        rows_.append((one["name"], shown, str(one["inputs"]), str(one["left"])))
+    parts.append(columns(rows_))
+    more = len(found["columns"]) - SHOWN
+    if more > 0:
+        parts.append(f"  and {more} more: see --json")
+    return "\n".join(parts)

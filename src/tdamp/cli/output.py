@@ -1,0 +1,59 @@
+"""What a command says: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..io.jsonable import jsonable
+
+OURS = "tdamp.", "tdamp_bench."
+"""Packages whose errors and warnings are written for people."""
+
+
+def tell(text: str) -> None:
+    """A line on standard error."""
+    print(f"tdamp: {text}", file=sys.stderr)
+
+
+def show(result: dict[str, Any]) -> None:
+    """The one JSON object of `--json`; numbers that are not finite are null."""
+    print(json.dumps(jsonable(result), allow_nan=False))
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number for reading; none is a dash."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}"
+
+
+def columns(rows: Sequence[Sequence[str]], indent: str = "  ", left: Sequence[int] = (0,)) -> str:
+    """Lines of aligned cells: the columns `left` to the left, the others to the right."""
+    size = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(size[i]) if i in left else cell.rjust(size[i]) for i, cell in enumerate(row)]
+        lines.append(f"{indent}{'  '.join(cells)}".rstrip())
+    return "\n".join(lines)
+
+
+@contextmanager
+def heard_warnings() -> Iterator[None]:
+    """Warnings of this package as lines of ours, without file names and source."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def shown(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if category.__module__.startswith(OURS):
+                tell(str(message))
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = shown
+        yield

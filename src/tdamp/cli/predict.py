@@ -1,0 +1,188 @@
+"""`tdamp predict`: means with their error bars, or classes with their probabilities, for the rows of a table."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import arguments
+from .exit_codes import FAILED, USAGE, Stop
+from .files import Model, about, check_writable, open_model, read
+from .fit_output import score_text
+from .output import show, tell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..tables import Encoder
+    from .predictions import Predictions
+
+PIECE = 4096
+"""Characters written at once: a pipe that closes in the midst of a large piece may go unnoticed."""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """On the parser."""
+    predict = commands.add_parser(
+        "predict",
+        help="predict the rows of a table",
+        description="Predict every row of a table: mean, std, low and high of a new observation (noise included), or "
+        "class and probabilities. If the table has the target, the scores go to standard error.",
+        epilog="example: tdamp predict model new.csv --out predictions.csv",
+    )
+    predict.add_argument("model", type=Path, metavar="MODEL", help="folder that `tdamp fit` has made")
+    predict.add_argument("data", type=Path, metavar="DATA", help="table with the columns of training")
+    predict.add_argument(
+        "--out", type=arguments.table_out, metavar="FILE", help=".csv or .parquet; else CSV is printed"
+    )
+    predict.add_argument(
+        "--interval", type=arguments.coverage, default=0.95, metavar="0.95", help="probability between low and high"
+    )
+    predict.add_argument(
+        "--copy", nargs="+", action="extend", default=[], metavar="COL", help="columns of DATA to put before them"
+    )
+    predict.add_argument("--no-scores", action="store_true", help="do not look at the target, should it be there")
+    predict.add_argument("--json", action="store_true", help="print one JSON object")
+    predict.set_defaults(command=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Read, encode, predict, write, score."""
+    model = open_model(chosen.model)
+    encoder = model.need_encoder()
+    if chosen.out is not None:
+        _check_out(chosen.out, chosen.data)
+    frame = read(chosen.data)
+    x = encoded(encoder, frame, chosen.data)
+    from .predictions import Predictions
+
+    found = Predictions.of(model.estimator, x, encoder.target_names)
+    scores = None if chosen.no_scores else scored(model, frame, chosen.data, found, x)
+    table = copied(frame, chosen.copy, chosen.data, found.table(chosen.interval))
+    if chosen.out is not None:
+        write(table, chosen.out)
+    if scores is not None:
+        flattering = " (it is the file of the fit, so they flatter)" if model.trained_on(chosen.data) else ""
+        tell(f"scores on the {scores['rows']} rows of {chosen.data} that have the target{flattering}:")
+        print(score_text(scores), file=sys.stderr)
+    if chosen.json:
+        show(_result(chosen, encoder, table, scores))
+    elif chosen.out is None:
+        text = _csv(table)
+        for start in range(0, len(text), PIECE):
+            sys.stdout.write(text[start : start + PIECE])
+    else:
+        print(f"{len(table):,} predictions in {chosen.out}: {', '.join(_few(list(table.columns)))}")
+
+
+def encoded(encoder: Encoder, frame: Any, path: Path) -> Any:
+    """The matrix of a table; what was unusual goes to standard error."""
+    with about(path):
+        x = encoder.transform(frame)
+    for note in encoder.last_notes:
+        tell(note)
+    return x
+
+
+def scored(model: Model, frame: Any, path: Path, found: Predictions, x: Any) -> dict[str, Any] | None:
+    """Scores on the rows that have the target, or None when there are none."""
+    from ..tables import TableError
+    from ..tables.table import Table
+
+    encoder = model.need_encoder()
+    with about(path):
+        table = Table(frame)
+        there = [name in table for name in encoder.target_names]
+        if not all(there):
+            return None
+        usable = encoder.usable_rows(frame)
+        if not usable.any():
+            return None
+        try:
+            y = encoder.target(table.rows(usable).frame)
+        except TableError as error:
+            raise Stop(f"{path}: {error}. Correct it, or predict without scores: add --no-scores.", FAILED) from error
+    if usable.all():
+        return found.scores(y)
+    from .predictions import Predictions
+
+    return Predictions.of(model.estimator, x[usable], encoder.target_names).scores(y)
+
+
+def copied(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """The predictions with columns of the input before them, so that rows can be told apart."""
+    import pandas as pd
+
+    from ..tables.table import Table, tidy
+
+    names = [tidy(name) for name in names]
+    taken = sorted(set(names) & set(table.columns))
+    if taken:
+        raise Stop(f"--copy {taken[0]}: the predictions have a column of this name.")
+    given = Table(frame)
+    with about(path, USAGE):
+        given.need(names)
+    cells = {name: given.frame.iloc[:, given.names.index(name)].to_numpy() for name in names}
+    return pd.concat([pd.DataFrame(cells, index=table.index), table], axis=1)
+
+
+def write(table: pd.DataFrame, path: Path) -> None:
+    """CSV or Parquet, the whole file or none."""
+    from ..io.atomic import write_whole
+
+    if path.suffix.lower() == ".csv":
+        data = _csv(table).encode()
+    else:
+        from ..tables.errors import need
+
+        need("pyarrow")
+        buffer = io.BytesIO()
+        table.to_parquet(buffer, engine="pyarrow", index=False)
+        data = buffer.getvalue()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, data)
+
+
+def _csv(table: pd.DataFrame) -> str:
+    """Numbers to a ten-thousandth of the smallest standard deviation, probabilities to six digits."""
+    stds = [name for name in table.columns if name == "std" or name.endswith("_std")]
+    if "class" in table.columns:
+        return table.to_csv(index=False, float_format="%.6g")
+    smallest = float(table[stds].to_numpy().min())
+    decimals = max(0, 4 - math.floor(math.log10(smallest)))
+    return table.to_csv(index=False, float_format=f"%.{decimals}f")
+
+
+def _check_out(out: Path, data: Path) -> None:
+    if out.is_dir():
+        raise Stop(f"{out} is a folder: expected the name of a file that ends in .csv or .parquet.")
+    if out.exists() and data.exists() and out.samefile(data):
+        raise Stop(f"{out} is the table that is read: choose another name for the predictions.")
+    check_writable(out)
+
+
+def _result(
+    chosen: argparse.Namespace, encoder: Encoder, table: pd.DataFrame, scores: dict[str, Any] | None
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "model": str(chosen.model),
+        "data": str(chosen.data),
+        "task": encoder.task,
+        "targets": encoder.target_names,
+        "rows": len(table),
+        "notes": encoder.last_notes,
+        "scores": scores,
+    }
+    if encoder.task == "regression":
+        result["interval"] = chosen.interval
+    if chosen.out is not None:
+        return {**result, "out": str(chosen.out)}
+    return {**result, "predictions": table.to_dict(orient="records")}
+
+
+def _few(names: list[str], shown: int = 6) -> list[str]:
+    return names if len(names) <= shown else [*names[:shown], "..."]

@@ -1,0 +1,1 @@
+"""The network as data, its state, and the pure functions that Algorithm 1 is made of."""

@@ -1,0 +1,206 @@
+"""The state of training: the posterior of every layer and the noise, how it starts, and what may be asked of it."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ..factors.priors import burst, group, spike_slab
+from ..numerics.beliefs import Moments
+from .network import Network
+from .settings import Settings
+from .turbo import Layer
+
+ROUNDING = 1e-20
+"""A variance below this share of the squared mean is rounding: the column is constant."""
+
+SUREST = 1e-6
+"""No unit in question is surer than by this to be needed: evidence could never move it. One of probability 1 is not in
+question."""
+
+
+class State(NamedTuple):
+    """What the next minibatch needs: the posterior of every layer, and the noise."""
+
+    layers: tuple[Layer, ...]
+    noise_var: Array  # (outputs,) for regression, () for classification
+    noise_scale: Array  # where it started, for its bounds
+    base_var_start: tuple[Array, ...]
+
+
+VARYING = 100.0
+"""The largest variance of y at which the logs of a varying noise, which have no unit, may share the means' prior."""
+
+
+class Scales(NamedTuple):
+    """What a start needs to know of the data, in float64: the rows themselves need not be there."""
+
+    x_mean: np.ndarray  # (inputs,)
+    x_power: float  # sum of the inputs' variances
+    y_mean: np.ndarray
+    y_var: np.ndarray
+
+
+def scales_of(task: str, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Scales:
+    """Of weighted rows; what is constant counts as having variance one."""
+    share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
+    y_mean = share @ y.astype(np.float64)
+    y_var = share @ np.square(y - y_mean) if task == "regression" else np.ones(())
+    x_mean = share @ x.astype(np.float64, copy=False)
+    return no_less_than_rounding(x_mean, float(share @ np.square(x - x_mean).sum(1)), y_mean, y_var)
+
+
+def no_less_than_rounding(x_mean: np.ndarray, x_power: float, y_mean: np.ndarray, y_var: np.ndarray) -> Scales:
+    """What is constant counts as having variance one."""
+    y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
+    return Scales(x_mean, x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0, y_mean, y_var)
+
+
+def init(
+    network: Network,
+    settings: Settings,
+    rng: np.random.Generator,
+    x: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
+) -> State:
+    """`start` at the scales of these rows."""
+    return start(network, settings, rng, scales_of(network.task, x, y, weight), jnp.dtype(x.dtype))
+
+
+def start(network: Network, settings: Settings, rng: np.random.Generator, scales: Scales, dtype: Any) -> State:
+    """Random means and a flat-as-it-may-be posterior, scaled to the data.
+
+    Base variances make every z of the prior have variance one (the outputs: that of y). Means are `init_scale` times
+    He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
+    noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
+    """
+    regression = network.task == "regression"
+    x_mean, x_power, y_mean, y_var = scales
+    if not settings.centre_inputs:
+        x_mean, x_power = np.zeros_like(x_mean), x_power + float(np.square(x_mean).sum())
+    room = jnp.finfo(dtype)
+    if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
+        raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
+    if network.noise == "varying" and np.max(y_var) > VARYING:
+        raise ValueError(
+            f'noise="varying": y has a variance of {np.max(y_var):g}, and the outputs that are logs of the noise share '
+            f"a prior with the means: bring y to a variance near one, at most {VARYING:g}, as the estimators do"
+        )
+    put: Any = partial(np.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
+    layers = []
+    for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
+        last = l == network.n_layers - 1
+        out_var = float(y_var.mean()) if last and regression else 1.0
+        base_var = out_var / (x_power if l == 0 else n_in)
+        spread = 2 * settings.init_scale**2 * base_var
+        doubt = settings.init_noise / network.n_layers
+        mean = np.sqrt(spread) * rng.standard_normal((n_in, n_out))
+        bias_mean, bias_var = np.zeros(n_out), out_var
+        if last and regression:
+            bias_mean, bias_var = y_mean, float(np.square(y_mean).mean() + y_var.mean())
+        if last and network.noise == "varying":  # begun as constant
+            mean[:, network.n_targets :] = 0
+            bias_mean = np.concatenate([y_mean, np.zeros_like(y_mean)])
+        layers.append(
+            Layer(
+                weight=Moments(put(mean), put(np.full((n_in, n_out), doubt * spread))),
+                bias=Moments(put(bias_mean), put(np.full(n_out, doubt * out_var))),
+                centre=put(x_mean if l == 0 else np.zeros(n_in)),
+                offset=put(np.full(n_in, np.inf)),
+                bias_offset=put(np.full(n_out, np.inf)),
+                base_var=put(base_var),
+                bias_base_var=put(bias_var),
+                chain=burst.Chain(*map(put, burst.stationary(settings.init_active_prob))),
+                active_prob=put(np.ones(n_in)),
+                sure=put(True, dtype=bool),
+            )
+        )
+    base_vars = tuple(layer.base_var for layer in layers)
+    return jax.device_put(State(tuple(layers), put(settings.noise_init * y_var), put(y_var), base_vars))
+
+
+def evidence(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarray]:
+    """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
+    return [np.asarray(found) for found in _evidence(state.layers, group_of)]
+
+
+@jax.jit
+def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
+    return [
+        group.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
+        for l, layer in enumerate(layers)
+    ]
+
+
+def prior_logit(prob: float) -> float:
+    """Log-odds of a prior probability: at most those of 1 - SUREST, or infinite."""
+    return math.inf if prob == 1 else math.log(prob) - math.log(max(1 - prob, SUREST))
+
+
+def question(
+    state: State, prior_logit: float, group_of: Array | np.ndarray | None, from_here: bool, biases: bool = True
+) -> State:
+    """Put every remaining unit, and the `biases`, in question, with these prior log-odds.
+
+    `from_here` counts only evidence to come: what the present posterior shows already (the random start included)
+    is taken off. Otherwise all evidence against the base prior counts. Biases may be left as they are.
+    """
+    shown = evidence(state, group_of) if from_here else None
+    layers = []
+    for l, layer in enumerate(jax.device_get(state.layers)):
+        offset = np.where(layer.offset == -np.inf, -np.inf, prior_logit - (shown[l] if shown else 0.0))
+        bias_offset = layer.bias_offset
+        if biases:
+            bias_shown = np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var)) if from_here else 0.0
+            bias_offset = np.broadcast_to(prior_logit - bias_shown, bias_offset.shape)
+        layers.append(
+            layer._replace(
+                offset=offset.astype(layer.offset.dtype),
+                bias_offset=bias_offset.astype(layer.offset.dtype),
+                sure=np.asarray(False),
+            )
+        )
+    return jax.device_put(state._replace(layers=tuple(layers)))
+
+
+def remove(state: State, active: list[np.ndarray]) -> State:
+    """Switch off for good every unit that is not `active` (a mask for each layer's inputs). On the host: no compiling.
+
+    Its outgoing weights are then known to be zero; its own weights and bias return to the base prior, and as nothing
+    depends on them they receive no message.
+    """
+    layers = []
+    for l, (layer, mask) in enumerate(zip(jax.device_get(state.layers), active, strict=True)):
+        here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.var.shape, bool)
+        weight = _keep_or(layer.weight, here, layer.base_var)
+        layers.append(
+            layer._replace(
+                weight=_keep_or(weight, mask[:, None], 0),
+                bias=_keep_or(layer.bias, here, layer.bias_base_var),
+                offset=np.where(mask, layer.offset, -np.inf),
+                active_prob=np.where(mask, layer.active_prob, 0),
+            )
+        )
+    return jax.device_put(state._replace(layers=tuple(layers)))
+
+
+def _keep_or(belief: Any, mask: np.ndarray, var: Any) -> Any:
+    return belief._replace(mean=np.where(mask, belief.mean, 0), var=np.where(mask, belief.var, var))
+
+
+def is_finite(state: State) -> bool:
+    """Whether every parameter of the posterior is a finite number (offsets may be infinite: that is their code)."""
+    parts = [(layer.weight, layer.bias, layer.centre, layer.base_var, layer.active_prob) for layer in state.layers]
+    return all(bool(np.isfinite(leaf).all()) for leaf in jax.tree.leaves(jax.device_get((parts, state.noise_var))))
+
+
+def path_name(path: Any) -> str:
+    """What a leaf of a state is called in files and messages: `layers.0.weight.mean`."""
+    return ".".join(str(getattr(key, "name", getattr(key, "idx", key))) for key in path)

@@ -1,0 +1,7 @@
+"""The scikit-learn face of Algorithm 1: `TDAMPRegressor`, `TDAMPClassifier`, `sparsity_path`."""
+
+from ..prediction.distribution import Distribution
+from .classifier import TDAMPClassifier
+from .regressor import TDAMPRegressor
+
+__all__ = ["Distribution", "TDAMPClassifier", "TDAMPRegressor"]

@@ -1,0 +1,166 @@
+"""What a fit leaves behind: history, probabilities of the units, samples of the posterior, a smaller network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+
+from ..engine import compact
+from ..engine.network import Network
+from ..engine.state import remove
+from ..export.plain import Plain, plain_of
+from ..prediction.relevance import occam
+from ..prediction.samples import Sample, draw
+from ..training.fitted import Fitted
+
+
+class Findings(SelectorMixin):
+    """Everything that can be asked of a fitted estimator but predictions."""
+
+    fitted_: Fitted
+    network_: Network
+    lost_log_likelihood_: np.ndarray  # (inputs,), in nats, without each input: see `tdamp.needed`
+    x_mean_: np.ndarray
+    x_scale_: np.ndarray
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """A row for each epoch: log-evidence, held-out log score, noise, active units, clip counts, seconds."""
+        return pd.DataFrame(list(self._need_fitted().history) or {"epoch": []}).set_index("epoch")
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs trained."""
+        return len(self._need_fitted().history)
+
+    @property
+    def n_units_(self) -> int:
+        """Inputs and hidden units that remain."""
+        return self._need_fitted().n_units
+
+    @property
+    def active_prob_(self) -> tuple[np.ndarray, ...]:
+        """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0.
+
+        An input's odds are the log-likelihood of the training data that is lost without it, against what its weights
+        cost (`tdamp.needed`), at even prior odds and with each datum counted once; inputs of one group share theirs. A
+        hidden unit's probability is that of its prior in training: one under a Gaussian prior, which questions none.
+        """
+        fitted = self._need_fitted()
+        found = []
+        for width, kept, layer in zip(self.network_.widths, fitted.kept, fitted.state.layers, strict=False):
+            prob = np.zeros(width)
+            prob[kept] = np.asarray(layer.active_prob)
+            found.append(prob)
+        counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
+        ids = self._group_ids(self.network_.widths[0])
+        cost = occam(fitted.state, counted, None if ids is None else ids[fitted.inputs])
+        found[0][fitted.inputs] = expit(self.lost_log_likelihood_[fitted.inputs] - cost)
+        return tuple(found)
+
+    @property
+    def feature_active_prob_(self) -> np.ndarray:
+        """P(the input is needed), (n_features_in_,)."""
+        return self.active_prob_[0]
+
+    def _get_support_mask(self) -> np.ndarray:
+        """Inputs that are more likely needed than not; if none is, the likeliest."""
+        prob = self.feature_active_prob_
+        mask = prob > 0.5
+        mask[np.argmax(prob)] = True
+        return mask
+
+    def sample_posterior(self, n: int = 1, random_state: Any = None) -> list[Sample]:
+        """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases."""
+        fitted = self._need_fitted()
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n={n!r}: expected a whole number of at least 1")
+        y_mean, y_scale = self._y_scales()
+        return draw(
+            fitted,
+            n,
+            check_random_state(random_state),
+            self.x_mean_,
+            self.x_scale_,
+            0.0 if y_mean is None else y_mean,
+            1.0 if y_scale is None else y_scale,
+        )
+
+    def _y_scales(self) -> tuple[Any, Any]:
+        return None, None
+
+    def compact(self, min_active_prob: float = 0.5) -> Any:
+        """Take out what the prior in training found unneeded (priors "group" and "burst"); gives back the estimator.
+
+        Arrays, files and exports shrink. With `keep` training has done this already, and a Gaussian prior questions no
+        unit. Each layer keeps its likeliest unit at least.
+        """
+        fitted = self._need_fitted()
+        masks = []
+        for layer in fitted.state.layers:
+            prob = np.asarray(layer.active_prob)
+            masks.append((prob >= min_active_prob) | (np.arange(len(prob)) == prob.argmax()))
+        state, network, index = compact.take(remove(fitted.state, masks), fitted.network, masks, bucket=1)
+        kept_units = tuple(kept[i] for kept, i in zip(fitted.kept, index, strict=True))
+        self.fitted_ = replace(fitted, state=state, network=network, kept=kept_units)
+        return self
+
+    def to_plain(self) -> Plain:
+        """The network as plain NumPy arrays with all scales: what the exports (`tdamp.export`) start from."""
+        y_mean, y_scale = self._y_scales()
+        return plain_of(
+            self._need_fitted(),
+            n_features=self.network_.widths[0],
+            x_mean=self.x_mean_,
+            x_scale=self.x_scale_,
+            y_mean=y_mean,
+            y_scale=y_scale,
+            classes=getattr(self, "classes_", None),
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> None:
+        """Write one HTML page about the model (extra `report`). X and y, rows not trained on, show its calibration.
+
+        Options: title, image_shape=(height, width), sparsity_path, notes, where (what X and y are, in words).
+        """
+        from ..report import report_of
+
+        self._need_fitted()
+        report_of(self, path, X, y, **options)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted estimator into a folder; `tdamp.load` reads it. A crash in between leaves the old model."""
+        from ..persistence.save import save  # which knows the estimators
+
+        save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Any:
+        """Read an estimator of this class from a folder."""
+        from ..persistence.save import load
+
+        found = load(folder)
+        if not isinstance(found, cls):
+            raise TypeError(f"{folder} holds a {type(found).__name__}, not a {cls.__name__}: use tdamp.load")
+        return found
+
+    def _group_ids(self, n_inputs: int) -> np.ndarray | None:
+        raise NotImplementedError
+
+    def _need_fitted(self) -> Fitted:
+        if not hasattr(self, "fitted_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        return self.fitted_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")

@@ -1,0 +1,190 @@
+"""TDAMPRegressor: regression with error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..numerics import student_t
+from ..numerics.scaling import identity_scales, scaled, scales_of
+from ..prediction import batched
+from ..prediction.distribution import Distribution
+from ..sources.spill import Known, Scale
+from . import validation
+from .base import Learner
+from .validation import check_predicted
+
+
+class TDAMPRegressor(RegressorMixin, Learner):
+    """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
+
+    A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
+    of exactly the size asked for. Predictions are Student's t, as wide as rows that were not trained on ask for (see
+    `early_stopping`). `noise` is "constant", or "varying": then the noise level depends on the inputs and is learned,
+    too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from tdamp import TDAMPRegressor
+    >>> X, y = make_friedman1(300, noise=0.5, random_state=0)
+    >>> model = TDAMPRegressor((32,), random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+    """
+
+    _task = "regression"
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (64, 64),
+        *,
+        activation: str = "relu",
+        noise: str = "constant",
+        preset: str | None = None,
+        prior: str = "auto",
+        keep: float | int | Sequence[float] | None = None,
+        pruning: str = "auto",
+        active_threshold: Any = "auto",
+        init_active_prob: Any = "auto",
+        groups: Any = None,
+        pasp: str = "auto",
+        data_weight: Any = "auto",
+        noise_update: str = "em",
+        noise_every: str = "auto",
+        noise_rate: Any = "auto",
+        trust: Any = "auto",
+        centre_rate: Any = "auto",
+        input_dropout: Any = "auto",
+        sweeps: Any = "auto",
+        batch_size: Any = "auto",
+        max_epochs: Any = "auto",
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 15,
+        prediction: str = "auto",
+        standardize: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        devices: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+        checkpoint_dir: Any = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep, pruning=pruning,
+            active_threshold=active_threshold, init_active_prob=init_active_prob, groups=groups, pasp=pasp,
+            data_weight=data_weight, noise_update=noise_update, noise_every=noise_every,
+            noise_rate=noise_rate, trust=trust, centre_rate=centre_rate, input_dropout=input_dropout, sweeps=sweeps,
+            batch_size=batch_size, max_epochs=max_epochs,
+            early_stopping=early_stopping, validation_fraction=validation_fraction, patience=patience,
+            prediction=prediction, standardize=standardize, random_state=random_state, warm_start=warm_start,
+            devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
+        )  # fmt: skip
+        self.noise = noise
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPRegressor:
+        """Train on rows of X with targets y, (rows,) or (rows, outputs); or on a source (`tdamp.sources`) alone.
+
+        A `sample_weight` counts as so many copies of its row: give weights of mean one if every row is an observation.
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
+        """Learn from more rows, each counted once: the posterior is the prior of the next call (streaming Bayes).
+
+        Scales are those of the first call. Rows are predicted before they are learned from, and say how wide
+        predictions must be from then on.
+        """
+        self._partial_fit(X, y, sample_weight)
+        return self
+
+    @property
+    def noise_var_(self) -> np.ndarray:
+        """Noise variance of each output, in the units of y squared; where it varies, its level."""
+        fitted = self._need_fitted()
+        stretch = 1.0 if fitted.calibration is None else fitted.calibration.noise
+        return np.asarray(fitted.state.noise_var, np.float64) * stretch * self.y_scale_**2
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predictive mean; with `return_std` also the standard deviation of a new observation."""
+        found = self.predict_distribution(X)
+        return (found.mean, found.std) if return_std else found.mean
+
+    def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
+        """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame."""
+        z = batched.predicted(self._need_fitted(), self._new_rows(X))
+        found = Distribution(
+            z.mean * self.y_scale_ + self.y_mean_,
+            np.sqrt(z.epistemic_var) * self.y_scale_,
+            np.sqrt(z.noise_var) * self.y_scale_,
+            np.broadcast_to(z.dof, z.mean.shape),
+        )
+        check_predicted(found.mean, np.isfinite(found.std) & (found.std > 0))
+        if self.single_output_:
+            found = Distribution(*(a[:, 0] for a in found))
+        names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]
+        return found.to_frame(names) if as_frame else found
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of a new observation, (rows, quantiles) or (rows, outputs, quantiles)."""
+        levels = quantiles if isinstance(quantiles, list | tuple | np.ndarray) else ()
+        if not len(levels) or not all(isinstance(level, Real) and 0 < float(level) < 1 for level in levels):
+            raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
+        found = self.predict_distribution(X)
+        return np.stack([found.quantile(level) for level in levels], -1)
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
+        """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""
+        if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
+            raise ValueError(f"coverage={coverage!r}: expected a number between 0 and 1, such as 0.95")
+        return self.predict_quantiles(X, (0.5 - coverage / 2, 0.5 + coverage / 2))
+
+    def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
+        found = self.predict_distribution(X)
+        y = validation.observed(y, found.mean.shape)
+        scores = student_t.log_density(y, found.mean, found.std, found.dof)
+        return float(
+            np.average(scores if scores.ndim == 1 else scores.sum(1), weights=validation.weights(sample_weight, y))
+        )
+
+    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
+        single = y.ndim == 1
+        y = y.astype(np.float64).reshape(len(y), -1)
+        if first:
+            self.single_output_ = single
+            self.y_mean_, self.y_scale_ = scales_of(y, weight) if self.standardize else identity_scales(y.shape[1])
+        elif y.shape[1] != len(self.y_mean_):
+            raise ValueError(
+                f"y has {y.shape[1]} outputs, but the first fit had {len(self.y_mean_)}: give as many, or fit anew"
+            )
+        return scaled("y", y, self.y_mean_, self.y_scale_)
+
+    def _learn_target(self, known: Known, first: bool) -> Scale:
+        if first:
+            self.single_output_ = known.shape.single
+            scales = known.y.scales() if self.standardize else identity_scales(known.shape.n_outputs)
+            self.y_mean_, self.y_scale_ = scales
+        return lambda y: self._prepare_target(y, np.ones(len(y)), first=False)
+
+    def _n_outputs(self) -> int:
+        return len(self.y_mean_) * (2 if self.noise == "varying" else 1)
+
+    def _y_scales(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.y_mean_, self.y_scale_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+TDAMPRegressor.__doc__ = f"{TDAMPRegressor.__doc__}\n    {(Learner.__doc__ or '').strip()}\n"

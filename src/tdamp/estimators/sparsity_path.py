@@ -1,0 +1,116 @@
+"""Accuracy, log score and calibration against size: one estimator fitted at several values of `keep`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, indexable
+
+from .. import metrics
+from .._optional import need
+from ..training.equal_rows import drawn_rows
+from .error_hints import told
+from .regressor import TDAMPRegressor
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+"""Coverages whose mean deviation is the calibration error of a regression."""
+
+
+class SparsityPath:
+    """Fitted models along a path, and a frame with a row for each: see `sparsity_path`."""
+
+    def __init__(self, frame: pd.DataFrame, models: list[Any]) -> None:
+        self.frame, self.models = frame, models
+
+    def plot(self, path: Any = None) -> Any:
+        """Error, log score and calibration error against the units that remain (extra `report`); saved if `path`."""
+        figure = need("matplotlib.figure", "report").Figure(figsize=(10, 3.2), layout="constrained")
+        for axes, name in zip(figure.subplots(1, 3), (self.measure, "log_score", "calibration_error"), strict=True):
+            axes.plot(self.frame["units"], self.frame[name], "o-")
+            axes.set(xlabel="units that remain", ylabel=name.replace("_", " "), xscale="log")
+            axes.grid(alpha=0.3)
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    @property
+    def measure(self) -> str:
+        """What the error column is: "rmse" or "error"."""
+        return "rmse" if "rmse" in self.frame else "error"
+
+    def __repr__(self) -> str:
+        return self.frame.to_string()
+
+
+def sparsity_path(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    keeps: Sequence[float | int] = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1),
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    test_size: float = 0.25,
+    random_state: int = 0,
+) -> SparsityPath:
+    """Fit a copy of `estimator` for every `keep` and score it on rows it was not trained on.
+
+    The rows are `X_test`, `y_test`, or a part of X, y that is split off, equal rows together. The frame has keep,
+    units, inputs, params, multiply_adds, the error (rmse of a regression, share of wrong labels of a classification),
+    log_score, and calibration_error (mean deviation of the coverage of central intervals; expected calibration error),
+    and seconds.
+    """
+    if (X_test is None) != (y_test is None):
+        raise ValueError("give both X_test and y_test, or neither")
+    if X_test is None:
+        X, X_test, y, y_test = _split_off(X, y, test_size, random_state, not isinstance(estimator, TDAMPRegressor))
+    rows, models = [], []
+    for keep in keeps:
+        model = clone(estimator).set_params(keep=keep).fit(X, y)
+        network = model.fitted_.network
+        rows.append(
+            {
+                "keep": keep,
+                "units": model.n_units_,
+                "inputs": network.widths[0],
+                "params": network.n_params,
+                "multiply_adds": network.n_multiply_adds,
+                **_scores(model, X_test, y_test),
+                "seconds": float(model.history_["seconds"].sum()),
+            }
+        )
+        models.append(model)
+    return SparsityPath(pd.DataFrame(rows), models)
+
+
+def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tuple[Any, ...]:
+    """Rows to train on and rows to score: X, X_test, y, y_test."""
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size={test_size!r}: expected a share of the rows between 0 and 1, such as 0.25")
+    with told():
+        X, y = indexable(X, y)
+        numbers = np.asarray(X, np.float64), np.asarray(y, None if classes else np.float64)
+    test = drawn_rows(*numbers, test_size, seed, classes=classes)
+    if not test.any():
+        raise ValueError(
+            f"{len(test)} rows leave none to score (equal rows stay together): give more rows that differ, or X_test "
+            "and y_test"
+        )
+    return tuple(_safe_indexing(a, np.flatnonzero(rows)) for a in (X, y) for rows in (~test, test))
+
+
+def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+    log_score = model.log_score(X, y)
+    if isinstance(model, TDAMPRegressor):
+        found = model.predict_distribution(X)
+        mean, y = found.mean, np.asarray(y, np.float64).reshape(found.mean.shape)
+        misses = [abs(metrics.coverage(y, mean, found.std, level, found.dof) - level) for level in LEVELS]
+        return {"rmse": metrics.rmse(y, mean), "log_score": log_score, "calibration_error": float(np.mean(misses))}
+    probs = model.predict_proba(X)
+    codes = np.searchsorted(model.classes_, np.asarray(y))
+    error, calibration = metrics.error_rate(codes, probs), metrics.ece(codes, probs)
+    return {"error": error, "log_score": log_score, "calibration_error": calibration}

@@ -1,0 +1,1 @@
+"""Linear factors: one module a kind of layer."""

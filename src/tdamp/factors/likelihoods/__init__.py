@@ -1,0 +1,1 @@
+"""Output factors: one module a likelihood."""

@@ -1,0 +1,1 @@
+"""Priors of the weights: one module a prior."""

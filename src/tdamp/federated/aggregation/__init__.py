@@ -1,0 +1,1 @@
+"""How the server combines the posteriors of its clients."""

@@ -1,0 +1,114 @@
+"""What a ServerApp does: clients introduce themselves, agree, play their rounds, and an estimator comes out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from ..._optional import need
+from ...training.compilation import keep_compiled
+from ...training.data import check_groups
+from .. import checkpoint
+from ..fit import FederatedFit, scaling_of_estimator
+from ..preparation import agree, finish
+from ..privacy.central import Privacy
+from ..rounds import Record, ending_of
+from ..server import Server
+from .membership import LOG, Meeting, Rules
+from .strategy import FedPosterior
+
+
+def server_app(estimator: Any, finished: Callable[[FederatedFit], Any], **how: Any) -> Any:
+    """A ServerApp that trains a copy of `estimator` and gives it to `finished`; `how` is for `federate`."""
+    app = need("flwr.serverapp", "federated").ServerApp()
+
+    @app.main()
+    def main(grid: Any, context: Any) -> None:
+        finished(federate(grid, estimator, **how))
+
+    return app
+
+
+def federate(
+    grid: Any,
+    estimator: Any,
+    *,
+    rules: Rules | None = None,
+    classes: list[Any] | None = None,
+    folder: str | Path | None = None,
+    privacy: Privacy | None = None,
+    **options: Any,
+) -> FederatedFit:
+    """Train a copy of an estimator on the rows of the clients behind a Flower grid.
+
+    Parameters
+    ----------
+    grid : Flower's, of a ServerApp.
+    estimator : a TDAMPRegressor or TDAMPClassifier.
+    rules : how many clients, how long to wait.
+    classes : of a classification, if they are known; else those that the first clients have.
+    folder : for a checkpoint after every round. If there is one of the same federation, the training goes on from it;
+        remove it (`forget`) when the model is safe.
+    privacy : noise on the sum of the clients' clipped moves, added by this server, which sees their uploads.
+    options : preset, rounds, local_epochs, aggregation, noise, precision, robust, step, momentum; as for
+        `federated_fit`.
+
+    Returns
+    -------
+    FederatedFit(estimator, history), as of `federated_fit`.
+    """
+    if getattr(estimator, "class_weight", None) is not None:
+        raise ValueError("class_weight needs all labels in one place: give the clients' rows a sample_weight instead")
+    keep_compiled()
+    rules, estimator = rules or Rules(), clone(estimator)
+    options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be told without noise
+    meeting = Meeting(estimator._task, rules)
+    wish = checkpoint.wish_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
+    stored = None if folder is None else checkpoint.load(folder, wish, estimator)
+    if stored is None:
+        server, history = _begin(grid, estimator, meeting, classes, options), list[Record]()
+    else:
+        server, history = stored
+        LOG.info("Going on after round %d, from the checkpoint %s.", server.rounds_done, folder)
+
+    def after_round(history: list[Record]) -> None:
+        if folder is not None:
+            checkpoint.save(folder, wish, estimator, server, history)
+
+    known = estimator.classes_.tolist() if estimator._task == "classification" else None
+    ending, scaling = ending_of(privacy, rules.participation), scaling_of_estimator(estimator)
+    strategy = FedPosterior(server, meeting, scaling, known, history, after_round, ending)
+    strategy.run(grid)
+    server.settle()
+    finish(estimator, server, history, strategy.conclusions(grid) if privacy is None else None)
+    return FederatedFit(estimator, pd.DataFrame(history))
+
+
+def forget(folder: str | Path) -> None:
+    """Remove a checkpoint whose federation has come to its end."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _begin(grid: Any, estimator: Any, meeting: Meeting, classes: list[Any] | None, options: dict[str, Any]) -> Server:
+    """Terms and a start for the clients that are there; the estimator takes their scales and names."""
+    nodes = meeting.gather(grid, meeting.rules.min_clients)
+    met = {number: meeting.known[node] for number, node in nodes.items()}
+    first = next(iter(met.values()))
+    estimator.n_features_in_ = first.summary.x_mean.size
+    if first.names:
+        estimator.feature_names_in_ = np.asarray(first.names, object)
+    if estimator._task == "regression":
+        estimator.single_output_ = first.single
+    elif classes is None:
+        classes = sorted({label for about in met.values() for label in about.labels or ()})
+    terms, start = agree(estimator, {number: about.summary for number, about in met.items()}, classes, **options)
+    width = terms.network.widths[0]
+    ids = check_groups(estimator._group_ids(width), width)
+    return Server(terms, start, {number: about.n_rows for number, about in met.items()}, ids)

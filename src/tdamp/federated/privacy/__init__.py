@@ -1,0 +1,1 @@
+"""Differential privacy and sums under masks."""

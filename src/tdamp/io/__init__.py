@@ -1,0 +1,1 @@
+"""Files: whole-or-nothing writes, checksummed records, the cache folder of the user."""

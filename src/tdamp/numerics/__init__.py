@@ -1,0 +1,1 @@
+"""Beliefs and stable scalar functions: what every factor is written in."""

@@ -1,0 +1,1 @@
+"""Model folders: saved without pickle, written whole or not at all."""

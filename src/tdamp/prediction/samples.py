@@ -1,0 +1,69 @@
+"""Networks drawn from the posterior, in the user's units."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from scipy.special import expit
+
+from ..factors.priors import spike_slab
+from ..training.fitted import Fitted
+from .relevance import activate
+
+
+class Sample(NamedTuple):
+    """A network of the posterior, in the user's units: u = f(u W + b) layer by layer, on the columns `inputs` of X."""
+
+    weights: tuple[np.ndarray, ...]
+    biases: tuple[np.ndarray, ...]
+    inputs: np.ndarray
+    activation: str
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Targets (regression) or class scores of every row, without noise."""
+        u = np.asarray(X, np.float64)
+        if u.ndim != 2 or u.shape[1] <= max(self.inputs) or not np.isfinite(u).all():
+            raise ValueError(f"X has shape {u.shape}: expected finite numbers, in the columns that the fit was given")
+        u = u[:, self.inputs]
+        for l, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            u = u @ weight + bias
+            if l < len(self.weights) - 1:
+                u = activate(self.activation, u)
+        return u
+
+
+def draw(
+    fitted: Fitted,
+    n: int,
+    rng: np.random.RandomState,
+    x_mean: np.ndarray,
+    x_scale: np.ndarray,
+    y_mean: np.ndarray | float,
+    y_scale: np.ndarray | float,
+) -> list[Sample]:
+    """`n` samples: a unit's group is on with its probability, and then its weights follow their slabs."""
+    layers = jax.device_get(fitted.state.layers)
+    bias_logits = [spike_slab.active_logit(l.bias_offset, l.bias, l.bias_base_var) for l in layers]
+    samples, n_targets = [], fitted.network.n_targets
+    for _ in range(n):
+        weights, biases = [], []
+        for l, (layer, logit) in enumerate(zip(layers, bias_logits, strict=True)):
+            on = rng.random_sample(layer.active_prob.shape) < layer.active_prob
+            bias_on = rng.random_sample(layer.bias.mean.shape) < expit(np.asarray(logit, np.float64))
+            weight = on[:, None] * _normal(rng, *layer.weight)
+            bias = bias_on * _normal(rng, *layer.bias) - layer.centre @ weight
+            if l == 0:
+                weight = weight / x_scale[fitted.inputs][:, None]
+                bias = bias - x_mean[fitted.inputs] @ weight
+            if l == len(layers) - 1:  # logs of a varying noise are left out
+                weight, bias = weight[:, :n_targets] * y_scale, bias[:n_targets] * y_scale + y_mean
+            weights.append(weight)
+            biases.append(bias)
+        samples.append(Sample(tuple(weights), tuple(biases), fitted.inputs, fitted.network.activation))
+    return samples
+
+
+def _normal(rng: np.random.RandomState, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    return mean.astype(np.float64) + np.sqrt(var, dtype=np.float64) * rng.standard_normal(mean.shape)

@@ -1,0 +1,1 @@
+"""One training on the host: data, minibatches, compiled programs, epochs, checkpoints."""

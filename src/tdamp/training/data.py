@@ -1,0 +1,98 @@
+"""The boundary: data that can be trained on, or an error that says what to do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from ..engine.network import Network
+
+
+class Data(NamedTuple):
+    """Checked training data, on the host."""
+
+    x: np.ndarray  # (rows, inputs), floating
+    y: np.ndarray  # (rows, outputs) floating, or (rows,) int32 labels
+    weight: np.ndarray  # (rows,)
+
+    @property
+    def n_rows(self) -> int:
+        """Of the table."""
+        return len(self.x)
+
+
+def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
+    """A finite two-dimensional floating array with the network's number of columns."""
+    x = np.asanyarray(x)
+    if x.ndim != 2 or x.shape[1] != n_inputs:
+        raise ValueError(f"x has shape {x.shape}: expected (rows, {n_inputs}), the network's first width")
+    if x.shape[0] == 0:
+        raise ValueError("x has no rows: give at least one sample")
+    if x.dtype.kind not in "fiub":
+        raise ValueError(f"x has dtype {x.dtype}: expected numbers; encode text and dates first")
+    if x.dtype.kind != "f" or x.dtype.itemsize < 4:
+        x = x.astype(np.float32)
+    x = x.astype(jax.dtypes.canonicalize_dtype(x.dtype), copy=False)  # float64 only where JAX has it switched on
+    check_finite("x", x)
+    return x
+
+
+def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None) -> Data:
+    """x, y and weights that fit the network, or ValueError."""
+    x = check_x(x, network.widths[0])
+    y = np.asarray(y)
+    if y.shape[:1] != x.shape[:1]:
+        raise ValueError(f"x has {x.shape[0]} rows but y has shape {y.shape}: they must agree")
+    outputs = network.n_targets
+    if network.task == "classification":
+        if y.ndim != 1 or y.dtype.kind not in "iu":
+            raise ValueError(f"y has shape {y.shape} and dtype {y.dtype}: expected one integer label for each row")
+        if y.min() < 0 or y.max() >= outputs:
+            raise ValueError(f"labels run from {y.min()} to {y.max()}: expected 0 to {outputs - 1}")
+        y = y.astype(np.int32)
+    else:
+        if y.ndim == 1 and outputs == 1:
+            y = y[:, None]
+        if y.ndim != 2 or y.shape[1] != outputs:
+            raise ValueError(f"y has shape {y.shape}: expected (rows, {outputs})")
+        if y.dtype.kind not in "fiub":
+            raise ValueError(f"y has dtype {y.dtype}: expected numbers")
+        check_finite("y", y)
+        y = y.astype(x.dtype)
+    weight = np.ones(len(x), x.dtype) if sample_weight is None else np.asarray(sample_weight, x.dtype)
+    if weight.shape != (len(x),):
+        raise ValueError(f"sample_weight has shape {weight.shape}: expected ({len(x)},)")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.sum() > 0):
+        raise ValueError("sample_weight must be finite, not negative, and not all zero")
+    return Data(x, y, weight)
+
+
+def check_groups(groups: np.ndarray | None, n_inputs: int) -> np.ndarray | None:
+    """Group ids of the inputs as 0..n-1 in order of appearance, or None when every input stands alone."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_inputs,):
+        raise ValueError(f"groups has shape {groups.shape}: expected ({n_inputs},), a group id for each input")
+    _, ids = np.unique(groups, return_inverse=True)
+    return None if len(np.unique(ids)) == n_inputs else ids.astype(np.int32)
+
+
+def check_finite(
+    name: str, values: np.ndarray, remedy: str = "impute or drop them", columns: np.ndarray | None = None
+) -> None:
+    """Raise ValueError that says where the first value of a table is NaN or infinite; `columns` are their names."""
+    if values.dtype.kind != "f":
+        return
+    step = max(1, 2**18 // max(1, values.shape[1]))  # a memory map is looked at piece by piece
+    for start in range(0, len(values), step):
+        bad = ~np.isfinite(values[start : start + step])
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            where = column if columns is None else repr(columns[column])
+            raise ValueError(
+                f"{name} has {int(bad.sum())} NaN or infinite values (first at row {start + row}, column {where}): "
+                f"{remedy}"
+            )

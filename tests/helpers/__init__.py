@@ -1,0 +1,1 @@
+"""What several test modules share: examples, little federations, processes, faulty disks."""

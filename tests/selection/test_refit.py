@@ -1,0 +1,98 @@
+"""Classifiers: rows held out say how long to train, and are then learned from like all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tdamp import TDAMPClassifier
+from tdamp.engine.network import Network
+from tdamp.engine.settings import Settings
+from tdamp.estimators.defaults import counted_once
+from tdamp.prediction import batched
+from tdamp.selection.cross_validation import FOLDS, folds_of, looked_at
+from tdamp.selection.held_out import HeldOut
+from tdamp.selection.refit import judged_by_held_out
+from tdamp.training.data import Data
+from tdamp.training.fit import fit
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 3))
+LABEL = (X[:, 0] + 0.5 * RNG.normal(size=150) > 0).astype(np.int32) + (X[:, 1] > 1)
+DATA = Data(X.astype(np.float32), LABEL.astype(np.int32), np.ones(150, np.float32))
+
+
+@pytest.mark.parametrize("twins_rows", [100, 3000], ids=["held-out rows", "twins"])
+def test_every_row_is_learned_from(twins_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: the classifier is `fit` on all rows for the epochs chosen, bit for bit."""
+    monkeypatch.setattr("tdamp.selection.refit.TWINS_ROWS", twins_rows)
+    model = TDAMPClassifier((8,), max_epochs=6, random_state=0).fit(X, LABEL)
+    assert model.history_["held_out"].notna().any()
+    order = np.lexsort((LABEL, *X.T, np.ones(150)))  # as `rows.sorted_rows` has them
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    settings = replace(model.settings_, max_epochs=model.n_iter_)
+    whole = fit(model.network_, model._scaled(X)[order], LABEL[order].astype(np.int32), settings, seed=seed)
+    np.testing.assert_array_equal(whole.state.layers[0].weight.mean, model.fitted_.state.layers[0].weight.mean)
+    assert model.fitted_.calibration is None
+
+
+def test_twins_of_a_classifier_score_rows_they_have_not_seen() -> None:
+    """twin: `fit` with the fold's weights set to zero, row by row and epoch by epoch."""
+    network, settings = Network((3, 8, 3), "classification"), Settings(max_epochs=2, batch_size=32)
+    fold = folds_of(DATA, 5)
+    found = looked_at(network, DATA, settings, fold, 5)
+    for k in range(FOLDS):
+        epochs: list = []
+        weight = np.where(fold == k, 0, DATA.weight)
+        fit(network, *DATA[:2], settings, seed=5, sample_weight=weight, callback=lambda *a, e=epochs: e.append(a[1]))
+        for (seen, level), fitted in zip(found, epochs, strict=True):
+            expected = batched.log_scores(fitted, DATA.x[fold == k], DATA.y[fold == k])
+            np.testing.assert_array_equal(seen[fold == k], expected)
+            assert level is None
+
+
+def test_every_class_is_dealt_out_evenly() -> None:
+    """enumeration: no fold has two rows more of a class than another."""
+    fold = folds_of(DATA, 3)
+    counts = np.array([np.bincount(LABEL[fold == k], minlength=3) for k in range(FOLDS)])
+    assert (np.ptp(counts, 0) <= 1).all() and counts.min() > 0
+
+
+def test_log_scores_come_back_from_a_checkpoint() -> None:
+    """identity: what was packed, with the same latest good look."""
+    held = HeldOut(DATA, DATA)
+    for each in np.random.default_rng(1).normal(size=(4, 150)) * 0.1 + np.array([[0.0], [1.0], [1.0], [-1.0]]):
+        held.judge(each, None)
+    again = HeldOut(DATA, DATA)
+    again.unpack(held.packed())
+    assert held.latest_good() == again.latest_good() == 2
+    np.testing.assert_array_equal([look.each for look in held.looks], [look.each for look in again.looks])
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_rows_held_out_choose_how_often_the_data_count(noisy: bool) -> None:
+    """twin: of both settings those whose first training scored the held-out rows better."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3200, 20 if noisy else 4))
+    label = ((x[:, 0] + x[:, 1] > 0) ^ (noisy & (rng.uniform(size=3200) < 0.3))).astype(np.int32)
+    model = TDAMPClassifier((16,), max_epochs=12, random_state=0).fit(x, label)
+    order = np.lexsort((label, *x.T, np.ones(3200)))
+    data = Data(model._scaled(x)[order], label[order], np.ones(3200, np.float32))
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    settings, _ = model._settings(model.network_, 3200)
+    scores = {}
+    for each in (settings, counted_once(settings)):
+        judged = judged_by_held_out(model.network_, data, each, 0.1, seed, None)
+        assert judged is not None
+        scores[each.data_weight] = judged.score()
+    assert set(scores) == {1.0, 10.0}
+    assert model.settings_.data_weight == max(scores, key=lambda weight: scores[weight]) == (1.0 if noisy else 10.0)
+
+
+def test_a_data_weight_of_ones_own_is_the_only_one() -> None:
+    """identity: nothing is chosen against what was asked for."""
+    x = np.random.default_rng(0).normal(size=(3200, 2))
+    model = TDAMPClassifier((4,), max_epochs=2, data_weight=3.0, random_state=0).fit(x, (x[:, 0] > 0).astype(int))
+    assert model.settings_.data_weight == 3.0
