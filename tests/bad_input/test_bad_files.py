@@ -107,7 +107,7 @@ def test_ten_thousand_spoiled_files(clean: Path) -> None:
 def test_the_watch_hears_code(tmp_path: Path) -> None:
     """enumeration: the audit hook of the campaign notices a pickle that calls a system command, and an exec."""
     code = (
-        "import sys, pickle; import fuzz_files as f; sys.addaudithook(f.listen); f.listening.append(True);"
+        "import sys, pickle; from helpers import fuzz_files as f; sys.addaudithook(f.listen); f.listening.append(True);"
         "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.heard))"
     )
     run = subprocess.run(

@@ -11,11 +11,11 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from commands.command_examples import call, csv, houses
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1
 
 import tdamp
+from helpers.command_examples import call, csv, houses
 from tdamp import Network, Settings, TDAMPClassifier, TDAMPRegressor, class_probs, fit, load, mean_network, save
 from tdamp.export import to_numpy, to_onnx, to_torch
 from tdamp.numerics.beliefs import Moments

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from export.random_fitted import random_fitted, random_plain, scaled
 
+from helpers.random_fitted import random_fitted, random_plain, scaled
 from tdamp.engine.network import Network
 from tdamp.export import to_numpy, to_onnx, to_torch
 from tdamp.export.plain import plain_of

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from export.random_fitted import class_probs, random_fitted
 
+from helpers.random_fitted import class_probs, random_fitted
 from tdamp.engine.network import Network
 from tdamp.export import plain_of, to_numpy, to_onnx
 from tdamp.export.plain import Plain, PlainLayer

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from export.random_fitted import exact_probs, exact_regression, random_fitted, random_plain, scale_of
 
+from helpers.random_fitted import exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
 from tdamp.export import to_numpy
 from tdamp.factors.activations.piecewise import ACTIVATIONS

@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from export.random_fitted import class_probs, exact_probs, exact_regression, random_fitted, random_plain, scale_of
 
 import tdamp
+from helpers.random_fitted import class_probs, exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
 from tdamp.export import plain_of, to_onnx
 from tdamp.export.onnx_graph import Graph

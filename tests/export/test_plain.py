@@ -7,9 +7,9 @@ import sys
 import mpmath
 import numpy as np
 import pytest
-from export.random_fitted import random_fitted, random_plain
 from numpy.polynomial import polynomial
 
+from helpers.random_fitted import random_fitted, random_plain
 from tdamp._optional import MissingExtra, need
 from tdamp.engine.network import Network
 from tdamp.engine.turbo import posterior

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export.random_fitted import random_fitted, random_plain
 from rich.console import Console
 
+from helpers.random_fitted import random_fitted, random_plain
 from tdamp.engine.network import Network
 from tdamp.export import Plain, render, save_torch, size_table, to_numpy, to_onnx
 from tdamp.export import size_table as table

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from export.random_fitted import mean_network, random_fitted, random_plain, scaled
 
+from helpers.random_fitted import mean_network, random_fitted, random_plain, scaled
 from tdamp.engine.network import Network
 from tdamp.export import load_torch, save_torch, to_torch
 from tdamp.factors.activations.piecewise import ACTIVATIONS

@@ -1,4 +1,4 @@
-"""A process of its own that reads spoiled files: `python fuzz_files.py FOLDER '{"KIND": COUNT, ...}'`.
+"""A process of its own that reads spoiled files: `python -m helpers.fuzz_files FOLDER '{"KIND": COUNT, ...}'`.
 
 It prints a JSON object for each kind, with the count of every outcome. A hang ends it with a traceback after HANG
 seconds; a crash of the interpreter ends it as crashes do. The file FOLDER/now names the mutation at work. Code that is

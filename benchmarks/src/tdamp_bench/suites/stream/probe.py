@@ -2,7 +2,7 @@
 
 `python -m tdamp_bench.suites.stream.probe '{"how": "stream", "path": ...}'` prints one JSON object. The peak is the
 largest resident size since the process began: Python, the libraries and compiled code included. Neither
-the Parquet file nor the rows in their temporary files are mapped (they are read), so that no page of them is left out or
+the Parquet file nor the rows in their temporary files are mapped (they are read): no page of them is left out or
 counted twice.
 """
 
