@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.flower_deployment import SMALL, houses, rounds_done, status
 from helpers.flower_processes import Hanging, Processes
 from tdamp import load
 from tdamp.federated import federated_fit
@@ -19,12 +19,10 @@ from tdamp.federated.flower.simulation import environment, free_port, wait_for
 from tdamp.federated.flower.tables import read_schema
 from tdamp.federated.messages import named
 from tdamp.persistence import folder
-from tdamp.persistence.folder import ModelFileError
 from tdamp.persistence.save import ESTIMATORS
 from tdamp.tables import read_table
 
 PAGE = (Path(__file__).parents[3] / "docs" / "federated-howto.md").read_text()
-SMALL = "--rounds 2 --local-epochs 2 --hidden 8 --batch-size 16"
 TABLES = {"north": 60, "south": 50, "harbour": 40}
 
 
@@ -35,14 +33,6 @@ def command(start: str) -> str:
             if line.startswith(start):
                 return line
     raise AssertionError(f"the page has no command {start}")
-
-
-def houses(rows: int, seed: int) -> pd.DataFrame:
-    """Price by area and a category."""
-    rng = np.random.default_rng(seed)
-    area, kind = rng.uniform(40, 200, rows).round(1), rng.choice(["flat", "house"], rows)
-    price = (3 * area + 60 * (kind == "house") + rng.normal(0, 15, rows)).round(2)
-    return pd.DataFrame({"area": area, "kind": kind, "price": price})
 
 
 def twin(app: Path, data: Path) -> Any:
@@ -115,17 +105,3 @@ def test_three_machines(tmp_path: Path) -> None:
     found = pd.read_csv(tmp_path / "predictions.csv")
     truth = pd.read_csv(tmp_path / "new.csv")["price"]
     assert np.corrcoef(found["mean"], truth)[0, 1] > 0.9
-
-
-def rounds_done(checkpoint: Path) -> int:
-    """Of a checkpoint that may not be there yet."""
-    try:
-        return int(folder.load(checkpoint)[1]["rounds_done"])
-    except ModelFileError:
-        return 0
-
-
-def status(flower: Processes, app: Path) -> str:
-    """Of the run."""
-    runs = json.loads(flower.run("flwr list federation --format json", app))["runs"]
-    return str(runs[0]["status"]) if runs else "none"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_deployment import SMALL, houses, rounds_done, status
 
+from helpers.flower_deployment import SMALL, houses, rounds_done, status
 from helpers.flower_processes import Hanging, Processes
 from tdamp import load
 from tdamp.cli import main
