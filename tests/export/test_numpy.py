@@ -15,7 +15,7 @@ import pytest
 from helpers.random_fitted import exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
 from tdamp.export import to_numpy
-from tdamp.factors.activations.piecewise import ACTIVATIONS
+from tdamp.factors.activations.catalog import ACTIVATIONS
 
 LABELS = list("abcdefghiç")
 ALONE = """

@@ -11,7 +11,7 @@ import torch
 from helpers.random_fitted import mean_network, random_fitted, random_plain, scaled
 from tdamp.engine.network import Network
 from tdamp.export import load_torch, save_torch, to_torch
-from tdamp.factors.activations.piecewise import ACTIVATIONS
+from tdamp.factors.activations.catalog import ACTIVATIONS
 
 STANDARD = (torch.nn.Linear, torch.nn.ReLU, torch.nn.LeakyReLU, torch.nn.Hardtanh, torch.nn.Identity)
 

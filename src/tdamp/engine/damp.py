@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers import dense
 from ..factors.layers.dense import Score
 from ..factors.likelihoods import gaussian, heteroscedastic, probit
@@ -128,7 +129,7 @@ def sweep(
 ) -> Inference:
     """One forward and one backward pass; `x` is centred. `last` is None on a fresh minibatch's only or first sweep."""
     depth = network.n_layers
-    regions = piecewise.ACTIVATIONS[network.activation]
+    regions = ACTIVATIONS[network.activation].regions
     u = known(x)
     inputs, weights, biases, forwards = [], [], [], []
     clips = no_clips()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.damp import MIN_VAR
-from ..factors.activations.piecewise import ACTIVATIONS
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
 from ..numerics import gaussian_argmax
@@ -43,7 +43,7 @@ def to_numpy(plain: Plain, path: str | Path) -> None:
 def _model(plain: Plain) -> dict[str, Any]:
     arrays = {f"layer{l}.{k}": v for l, layer in enumerate(plain.layers) for k, v in layer._asdict().items()}
     exact = {name: getattr(plain, name) for name in ("x_mean", "x_scale", "y_mean", "y_scale", "noise_var")}
-    regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation]]
+    regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation].regions]
     n_outputs = plain.network.n_targets
     exact["stretch"] = np.ones(n_outputs) if plain.stretch is None else plain.stretch
     return {

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..engine.damp import MIN_VAR
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
 from .onnx_argmax import class_probs
@@ -55,7 +56,7 @@ def _output_moments(g: Graph, plain: Plain) -> tuple[str, str]:
             u_mean = g.op("Sub", u_mean, g.constant("centre", layer.centre), name="u_centred")
         z_mean, z_var = _linear(g, layer, u_mean, u_var)
         if l < len(plain.layers) - 1:
-            u_mean, u_var = activate(g, plain.activation, z_mean, z_var)
+            u_mean, u_var = activate(g, ACTIVATIONS[plain.activation].regions, z_mean, z_var)
     return z_mean, z_var
 
 

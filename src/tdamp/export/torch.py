@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import need
+from ..factors.activations.catalog import ACTIVATIONS
 from ..io.atomic import write_whole
 from ..persistence.folder import ModelFileError
 from .plain import Plain, described
@@ -85,17 +86,10 @@ def load_torch(path: str | Path) -> nn.Sequential:
 
 
 def _modules(torch: Any, widths: Any, activation: str) -> list[Any]:
-    nn = torch.nn
-    activations = {
-        "relu": nn.ReLU,
-        "leaky_relu": lambda: nn.LeakyReLU(0.01),
-        "abs": lambda: nn.LeakyReLU(-1.0),
-        "hard_tanh": nn.Hardtanh,
-        "identity": nn.Identity,
-    }
+    name, arguments = ACTIVATIONS[activation].torch
     modules: list[Any] = []
-    for a, b in pairwise(widths):
-        modules += [nn.Linear(a, b), activations[activation]()]
+    for n_in, n_out in pairwise(widths):
+        modules += [torch.nn.Linear(n_in, n_out), getattr(torch.nn, name)(*arguments)]
     return modules[:-1]
 
 
