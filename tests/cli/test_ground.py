@@ -16,8 +16,8 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 
 from tdamp._optional import MissingExtra
 from tdamp.cli import arguments, exit_codes, output
-from tdamp.cli.fit_output import covered
-from tdamp.cli.predictions import Predictions, restored
+from tdamp.cli.fit_output import coverage_meaning
+from tdamp.cli.predictions import Predictions, held_from_json
 from tdamp.estimators import Distribution
 from tdamp.tables import MissingLibrary, TableError
 from tdamp.training.equal_rows import drawn_rows
@@ -142,7 +142,7 @@ def test_scores_of_classes() -> None:
 def test_stored_predictions_come_back() -> None:
     """identity: through JSON and back to seven digits."""
     y, found = _gaussian()
-    held = restored(json.loads(json.dumps(found.stored(y))), "test rows")
+    held = held_from_json(json.loads(json.dumps(found.stored(y))), "test rows")
     assert found.found is not None
     np.testing.assert_allclose(held.y, y, rtol=1e-6)
     np.testing.assert_allclose(held.std, found.found.std, rtol=1e-6)
@@ -150,18 +150,18 @@ def test_stored_predictions_come_back() -> None:
 
 def test_intervals_that_are_too_narrow() -> None:
     """rate: 81 % of 70 rows lie 5 sds of a binomial count below 95 %, 90 % of 20 rows but one."""
-    assert "too narrow" in covered(0.81, 70)
-    assert "too narrow" not in covered(0.90, 20) and "too narrow" not in covered(1.0, 1000)
+    assert "too narrow" in coverage_meaning(0.81, 70)
+    assert "too narrow" not in coverage_meaning(0.90, 20) and "too narrow" not in coverage_meaning(1.0, 1000)
 
 
 def test_exit_codes() -> None:
     """enumeration: what is missing is 2, what is wrong with data is 1, a bug is nobody's message."""
-    assert exit_codes.code_of(exit_codes.Stop("x", 130)) == 130
-    assert exit_codes.code_of(MissingExtra("x")) == exit_codes.code_of(MissingLibrary("x")) == 2
-    assert exit_codes.code_of(PermissionError(13, "Permission denied", "there")) == 2
-    assert exit_codes.code_of(TableError("x")) == 1
-    assert exit_codes.code_of(ValueError("x")) is None and exit_codes.code_of(KeyError("x")) is None
-    assert exit_codes.message_of(PermissionError(13, "Permission denied", "there")).startswith(
+    assert exit_codes.exit_code(exit_codes.CommandError("x", 130)) == 130
+    assert exit_codes.exit_code(MissingExtra("x")) == exit_codes.exit_code(MissingLibrary("x")) == 2
+    assert exit_codes.exit_code(PermissionError(13, "Permission denied", "there")) == 2
+    assert exit_codes.exit_code(TableError("x")) == 1
+    assert exit_codes.exit_code(ValueError("x")) is None and exit_codes.exit_code(KeyError("x")) is None
+    assert exit_codes.error_message(PermissionError(13, "Permission denied", "there")).startswith(
         "there: Permission denied"
     )
 
@@ -197,7 +197,7 @@ def wait_for_interrupt() -> None:
 def test_an_interrupt_that_python_ignores_comes_again() -> None:
     """identity: Ctrl-C inside a finaliser is lost to Python; the wait below would end without it."""
     before = sys.unraisablehook
-    with pytest.raises(KeyboardInterrupt), exit_codes.heard_interrupts():
+    with pytest.raises(KeyboardInterrupt), exit_codes.repeat_lost_interrupts():
         Interrupted()
         wait_for_interrupt()
     assert sys.unraisablehook is before
@@ -220,7 +220,7 @@ def test_an_interrupt_that_comes_again_too_early(monkeypatch: pytest.MonkeyPatch
                 wait_for_interrupt()
 
     monkeypatch.setattr(threading, "Timer", Hasty)
-    with pytest.raises(KeyboardInterrupt), exit_codes.heard_interrupts():
+    with pytest.raises(KeyboardInterrupt), exit_codes.repeat_lost_interrupts():
         Interrupted()
         assert Hasty.started == 3
         wait_for_interrupt()

@@ -10,7 +10,7 @@ import pytest
 from helpers.flower_grid import DirectGrid, classifier, grid_of, numbers, regressor, same, words
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import Rules, federate
-from tdamp.persistence.folder import ModelFileError
+from tdamp.io.errors import ModelFileError
 from tdamp.persistence.save import save
 
 ROUNDS: dict[str, Any] = {"rounds": 3, "local_epochs": 2}

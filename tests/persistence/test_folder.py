@@ -17,8 +17,9 @@ import pytest
 import tdamp
 from helpers.faulty_disk import FaultyDisk, Way, no_room
 from tdamp.io import atomic
+from tdamp.io.errors import ModelFileError
 from tdamp.persistence import folder as store
-from tdamp.persistence.folder import ModelFileError, load, save
+from tdamp.persistence.folder import load, save
 
 rng = np.random.default_rng(0)
 OLD = {"w": rng.normal(size=(3, 4)).astype(np.float32), "b": np.arange(3.0)}

@@ -1,4 +1,4 @@
-"""An exported file beside the library, on random rows."""
+"""Check of an exported file against the library, on random rows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .predictions import named
+from .predictions import with_feature_names
 
 if TYPE_CHECKING:
+    from ..estimators import Estimator
     from ..export import Plain
-    from ..persistence.save import Estimator
 
 ROWS = 200
 TOLERANCE = 1e-3
-"""Of means and standard deviations relative to the predicted standard deviation, and of probabilities."""
+"""Largest difference: of means and standard deviations in predicted standard deviations, and of probabilities."""
 
 
 def write(to: str, plain: Plain, path: Path) -> None:
-    """In one of the formats."""
+    """Write the network in one of the formats."""
     from ..export import save_torch, to_numpy, to_onnx
 
     {"onnx": to_onnx, "torch": save_torch, "numpy": to_numpy}[to](plain, path)
@@ -43,8 +43,8 @@ def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
     from ..estimators import TDAMPClassifier
 
     if isinstance(estimator, TDAMPClassifier):
-        return (estimator.predict_proba(named(estimator, x)),)
-    found = estimator.predict_distribution(named(estimator, x))
+        return (estimator.predict_proba(with_feature_names(estimator, x)),)
+    found = estimator.predict_distribution(with_feature_names(estimator, x))
     return found.mean, found.std
 
 

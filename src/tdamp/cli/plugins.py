@@ -9,7 +9,7 @@ import argparse
 from importlib.metadata import entry_points
 from typing import Any
 
-from .exit_codes import USAGE, Stop
+from .exit_codes import USAGE, CommandError
 
 GROUP = "tdamp.commands"
 BENCHMARKS = "reproduce", "bench"
@@ -17,7 +17,7 @@ BENCHMARKS = "reproduce", "bench"
 
 
 def add_all(commands: Any) -> None:
-    """Every installed plug-in, and a word about those of tdamp-bench where it is not installed."""
+    """Add the command of every installed plug-in, and a hint for those of tdamp-bench where it is not installed."""
     found = {point.name: point for point in entry_points(group=GROUP)}
     for name in sorted(found):
         found[name].load().add(commands)
@@ -29,12 +29,12 @@ def add_all(commands: Any) -> None:
 def _add_missing(commands: Any, name: str) -> None:
     parser = commands.add_parser(name, help="benchmarks (not installed: pip install tdamp-bench)", add_help=False)
     parser.add_argument("rest", nargs=argparse.REMAINDER)
-    parser.set_defaults(command=_say_missing, missing=name)
+    parser.set_defaults(command=_refuse_missing, missing=name)
 
 
-def _say_missing(chosen: argparse.Namespace) -> None:
-    raise Stop(
-        f"tdamp {chosen.missing} comes with the distribution tdamp-bench, which is not installed: install it with "
+def _refuse_missing(args: argparse.Namespace) -> None:
+    raise CommandError(
+        f"tdamp {args.missing} comes with the distribution tdamp-bench, which is not installed: install it with "
         "`pip install tdamp-bench`, or in a checkout with `pip install -e benchmarks`.",
         USAGE,
     )

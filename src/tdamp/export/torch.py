@@ -15,7 +15,7 @@ import numpy as np
 from .._optional import need
 from ..factors.activations.catalog import ACTIVATIONS
 from ..io.atomic import write_whole
-from ..persistence.folder import ModelFileError
+from ..io.errors import ModelFileError
 from .plain import Plain, described
 
 if TYPE_CHECKING:

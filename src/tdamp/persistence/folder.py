@@ -21,6 +21,7 @@ import numpy as np
 import safetensors.numpy as safetensors_numpy
 
 from ..io.atomic import PART, rename_whole, settle, write_whole
+from ..io.errors import ModelFileError
 
 DATA, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 FORMAT, SCHEMA = "tdamp", 1
@@ -36,10 +37,6 @@ MIGRATIONS: dict[int, Migration] = {}
 
 _PART = rf"\.\d+{re.escape(PART)}"
 _LEFTOVER = re.compile(rf"model-[0-9a-f]{{64}}\.safetensors({_PART})?|(config\.json|README\.md){_PART}")
-
-
-class ModelFileError(ValueError):
-    """A folder does not hold a model that can be read, or must not be written to."""
 
 
 def save(folder: str | Path, arrays: Arrays, config: dict[str, Any], card: str) -> None:

@@ -16,13 +16,14 @@ from flwr.app import Context, RecordDict
 from helpers.flower_grid import DirectGrid
 from tdamp import load
 from tdamp.cli import main
+from tdamp.estimators import ESTIMATORS
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import server, wire
 from tdamp.federated.flower.tables import read_schema, table_client_app, table_server_app
 from tdamp.federated.privacy.central import epsilon
 from tdamp.federated.rounds import Private
-from tdamp.persistence.folder import ModelFileError
-from tdamp.persistence.save import ESTIMATORS, load_with_extra
+from tdamp.io.errors import ModelFileError
+from tdamp.persistence.save import load_with_extra
 from tdamp.tables import Encoder, read_table
 
 SMALL = ["--hidden", "8", "--batch-size", "16", "--rounds", "2", "--local-epochs", "1"]

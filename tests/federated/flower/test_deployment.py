@@ -14,12 +14,12 @@ import pytest
 from helpers.flower_deployment import SMALL, houses, rounds_done, status
 from helpers.flower_processes import Hanging, Processes
 from tdamp import load
+from tdamp.estimators import ESTIMATORS
 from tdamp.federated import federated_fit
 from tdamp.federated.flower.simulation import environment, free_port, wait_for
 from tdamp.federated.flower.tables import read_schema
 from tdamp.federated.messages import named
 from tdamp.persistence import folder
-from tdamp.persistence.save import ESTIMATORS
 from tdamp.tables import read_table
 
 PAGE = (Path(__file__).parents[3] / "docs" / "federated-howto.md").read_text()

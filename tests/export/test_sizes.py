@@ -10,8 +10,7 @@ from rich.console import Console
 
 from helpers.random_fitted import random_fitted, random_plain
 from tdamp.engine.network import Network
-from tdamp.export import Plain, render, save_torch, size_table, to_numpy, to_onnx
-from tdamp.export import size_table as table
+from tdamp.export import Plain, render, save_torch, size_table, sizes, to_numpy, to_onnx
 
 BEFORE = Network((40, 64, 3), "classification")
 
@@ -51,8 +50,8 @@ def test_counts_and_bytes(written, tmp_path: Path) -> None:
 def test_without_onnxruntime_numpy_is_timed(written, monkeypatch: pytest.MonkeyPatch) -> None:
     """enumeration: the rows say which engine was timed."""
     plain, _ = written
-    monkeypatch.setattr(table, "find_spec", lambda name: None)
-    monkeypatch.setattr(table, "MIN_SECONDS", 0.0)
+    monkeypatch.setattr(sizes, "find_spec", lambda name: None)
+    monkeypatch.setattr(sizes, "MIN_SECONDS", 0.0)
     whats = [row["what"] for row in size_table(BEFORE, plain, {})]
     assert whats[-2:] == ["microseconds for 1 row (NumPy)", "microseconds for 1000 rows (NumPy)"]
 
@@ -70,4 +69,4 @@ def test_another_network_is_refused(written) -> None:
     """enumeration: the network before must have the table's columns and the outputs."""
     with pytest.raises(ValueError, match="expected 40 inputs and 3 outputs"):
         size_table(Network((41, 5, 3), "classification"), written[0], {})
-    assert np.array_equal(table.stand_in(BEFORE, written[0]).inputs, np.arange(40))
+    assert np.array_equal(sizes.stand_in(BEFORE, written[0]).inputs, np.arange(40))
