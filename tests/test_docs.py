@@ -45,13 +45,13 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_readme_has_an_example() -> None:
-    """identity: the walk below finds the example, and it has at most 12 lines of code."""
+    """contract: the walk below finds the example, and it has at most 12 lines of code."""
     lines = [line for line in blocks(PAGES[0]).splitlines() if line.strip()]
     assert 0 < len(lines) <= 12
 
 
 def test_docs_have_examples() -> None:
-    """enumeration: the pages that teach have code, so that the walk below cannot pass by finding none."""
+    """contract: the pages that teach have code, so that the walk below cannot pass by finding none."""
     teach = {
         "index.md",
         "quickstart.md",
@@ -70,7 +70,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_python_blocks_run(page: Path, tmp_path: Path, compiled: Path) -> None:
-    """identity: each page's code runs in a fresh interpreter, without warnings, as a reader would run it."""
+    """contract: each page's code runs in a fresh interpreter, without warnings, as a reader would run it."""
     command = [sys.executable, "-W", "error::UserWarning", "-c", blocks(page)]
     environment = {**os.environ, "TDAMP_CACHE": str(compiled)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, cwd=tmp_path, env=environment)
@@ -83,7 +83,7 @@ def test_python_blocks_run(page: Path, tmp_path: Path, compiled: Path) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name_of)
 def test_commands_parse(page: Path) -> None:
-    """identity: the command line takes every `tdamp` command that a page shows."""
+    """contract: the command line takes every `tdamp` command that a page shows."""
     for line in blocks(page, "sh").splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["tdamp"]:
@@ -92,7 +92,7 @@ def test_commands_parse(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_and_paths(page: Path) -> None:
-    """enumeration: every relative link, heading, test and source file a page names is there."""
+    """contract: every relative link, heading, test and source file a page names is there."""
     text = page.read_text()
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", prose):
@@ -109,7 +109,7 @@ def test_links_and_paths(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES[2:], ids=name_of)
 def test_names_of_the_package(page: Path) -> None:
-    """enumeration: a `module.name` in the docs is defined in that module."""
+    """contract: a `module.name` in the docs is defined in that module."""
     source = Path(tdamp.__file__).parent
     modules: dict[str, list[str]] = {}
     for path in source.rglob("*.py"):
@@ -129,7 +129,7 @@ def test_tables_of_results_are_those_of_the_files() -> None:
 
 
 def test_site_builds(tmp_path: Path) -> None:
-    """enumeration: no page, link, heading or documented name is missing; every parameter is on the API page.
+    """contract: no page, link, heading or documented name is missing; every parameter is on the API page.
 
     And no page loads anything from elsewhere: the site works offline.
     """
@@ -148,7 +148,7 @@ def test_site_builds(tmp_path: Path) -> None:
 
 
 def test_files_of_the_project() -> None:
-    """enumeration: licence, citation and change log agree with the package's version and licence."""
+    """contract: licence, citation and change log agree with the package's version and licence."""
     assert "Apache License" in (ROOT / "LICENSE").read_text()
     assert f"version: {tdamp.__version__}" in (ROOT / "CITATION.cff").read_text()
     assert f"## [{tdamp.__version__}]" in (ROOT / "CHANGELOG.md").read_text()

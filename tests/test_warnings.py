@@ -40,7 +40,7 @@ WARNERS = {f"src/tdamp/{path.relative_to(SOURCE)}": told_by(path) for path in SO
 
 @pytest.mark.parametrize("outcome", WRONG)
 def test_outcomes_have_remedies(outcome: Outcome) -> None:
-    """enumeration: what happened, then what to do; every parameter that is named exists."""
+    """contract: what happened, then what to do; every parameter that is named exists."""
     first, *_, last = sentences(str(outcome))
     assert first != last and first.startswith("Training ") and last.startswith(DO)
     known = {*Settings.__dataclass_fields__, *inspect.signature(TDAMPRegressor).parameters}
@@ -49,7 +49,7 @@ def test_outcomes_have_remedies(outcome: Outcome) -> None:
 
 
 def test_warnings_have_remedies() -> None:
-    """enumeration: every `warnings.warn` of the package; that of outcome.py is the outcome's sentence."""
+    """contract: every `warnings.warn` of the package; that of outcome.py is the outcome's sentence."""
     assert WARNERS["src/tdamp/outcome.py"] == ["{}"] and len(WARNERS) > 1
     for path, messages in WARNERS.items():
         for message in messages if path != "src/tdamp/outcome.py" else ():
