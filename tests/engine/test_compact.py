@@ -1,4 +1,7 @@
-"""Compaction and padding change the arrays, not the network."""
+"""Compaction and padding change the arrays, not the network.
+
+covers: engine.network, engine.state
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found."""
+"""TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found.
+
+covers: estimators.base, estimators.classifier, estimators.regressor, estimators.fitted_attributes
+covers: estimators.parameters, estimators.validation, prediction.batched, prediction.distribution
+covers: prediction.samples
+"""
 
 from __future__ import annotations
 

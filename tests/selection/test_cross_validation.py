@@ -1,4 +1,7 @@
-"""Twins that leave a fold of the rows out, and the fit that they judge."""
+"""Twins that leave a fold of the rows out, and the fit that they judge.
+
+covers: selection.fold_predictions
+"""
 
 from __future__ import annotations
 

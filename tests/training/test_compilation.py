@@ -1,4 +1,7 @@
-"""What is compiled, how often, and that vmap and permutations change nothing."""
+"""What is compiled, how often, and that vmap and permutations change nothing.
+
+covers: training.batches, training.epoch
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a training tells: records of the logger, callbacks, and what `verbose` shows."""
+"""What a training tells: records of the logger, callbacks, and what `verbose` shows.
+
+covers: training.callbacks, training.logs, training.progress
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""fit: its record, result codes, weights, chunks and precision."""
+"""fit: its record, result codes, weights, chunks and precision.
+
+covers: training.fitted, training.outcome
+"""
 
 from __future__ import annotations
 
