@@ -1,4 +1,7 @@
-"""The table of bad input: each kind works, as the plain values it stands for, or is refused with a remedy."""
+"""The table of bad input: each kind works, as the plain values it stands for, or is refused with a remedy.
+
+covers: estimators.error_hints
+"""
 
 from __future__ import annotations
 

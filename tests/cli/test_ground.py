@@ -1,4 +1,7 @@
-"""Arguments, test rows, scores and exit codes: what the commands stand on."""
+"""Arguments, test rows, scores and exit codes: what the commands stand on.
+
+covers: cli.arguments, cli.exit_codes, cli.fit_output, cli.output, cli.predictions
+"""
 
 from __future__ import annotations
 

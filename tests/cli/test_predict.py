@@ -1,4 +1,7 @@
-"""`tdamp predict` in this process."""
+"""`tdamp predict` in this process.
+
+covers: cli.files, cli.inspect
+"""
 
 from __future__ import annotations
 

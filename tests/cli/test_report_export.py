@@ -1,4 +1,7 @@
-"""`tdamp report`, `inspect`, `export` and `data` in this process."""
+"""`tdamp report`, `inspect`, `export` and `data` in this process.
+
+covers: cli.data, cli.export, cli.export_check
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The parser, and how `main` ends."""
+"""The parser, and how `main` ends.
+
+covers: cli.main, cli.plugins
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Data sets: the file formats, where they are looked for, and how they are fetched and checked."""
+"""Data sets: the file formats, where they are looked for, and how they are fetched and checked.
+
+covers: datasets.boston, datasets.catalog, datasets.errors, datasets.fetch, datasets.folder, datasets.mnist
+covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx, io.cache
+"""
 
 import ast
 import gzip

@@ -1,4 +1,7 @@
-"""The NumPy file against tdamp's own predictions, and alone in an interpreter of its own."""
+"""The NumPy file against tdamp's own predictions, and alone in an interpreter of its own.
+
+covers: export.predictor
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ONNX files against tdamp's own predictions in float64."""
+"""ONNX files against tdamp's own predictions in float64.
+
+covers: export.onnx_argmax, export.onnx_graph, export.onnx_moments
+"""
 
 from __future__ import annotations
 

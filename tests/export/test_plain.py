@@ -1,4 +1,7 @@
-"""The plain form, the tails that exports share, and missing libraries."""
+"""The plain form, the tails that exports share, and missing libraries.
+
+covers: _optional, export.tails
+"""
 
 from __future__ import annotations
 

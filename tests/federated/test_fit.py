@@ -1,4 +1,7 @@
-"""federated_fit: an estimator from clients' tables, and errors that name the client."""
+"""federated_fit: an estimator from clients' tables, and errors that name the client.
+
+covers: federated.preparation, federated.summary, federated.terms
+"""
 
 from __future__ import annotations
 

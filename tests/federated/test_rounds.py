@@ -1,4 +1,7 @@
-"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine."""
+"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine.
+
+covers: federated.client, federated.server, federated.simulation, federated.schedule
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Saved estimators come back whole, and a folder that is not a model says so."""
+"""Saved estimators come back whole, and a folder that is not a model says so.
+
+covers: persistence.model_card
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The page as text: its parts, what is escaped, what it never contains, and the edges of what it may be given."""
+"""The page as text: its parts, what is escaped, what it never contains, and the edges of what it may be given.
+
+covers: report.axes, report.canvas, report.facts, report.plots.classes, report.plots.regression
+covers: report.plots.training, report.plots.units, report.summary, report.tables, report.text, report.uncertain
+"""
 
 from __future__ import annotations
 

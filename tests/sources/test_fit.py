@@ -1,4 +1,8 @@
-"""fit from a source: the same network as from memory, and nothing left behind."""
+"""fit from a source: the same network as from memory, and nothing left behind.
+
+covers: selection.streamed, sources.batches, sources.memmap, sources.parquet, sources.reader, sources.source
+covers: sources.spill, training.stored
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows on disk: read by slices, summed up, shuffled."""
+"""Rows on disk: read by slices, summed up, shuffled.
+
+covers: sources.running
+"""
 
 from __future__ import annotations
 

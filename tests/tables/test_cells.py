@@ -1,4 +1,7 @@
-"""Texts as numbers and dates: read where they can mean one thing only."""
+"""Texts as numbers and dates: read where they can mean one thing only.
+
+covers: tables.dates, tables.kinds, tables.numerals, tables.readers
+"""
 
 from __future__ import annotations
 

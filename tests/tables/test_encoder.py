@@ -1,4 +1,7 @@
-"""Columns of every kind become the matrix worked out by hand."""
+"""Columns of every kind become the matrix worked out by hand.
+
+covers: tables.category, tables.columns, tables.filling, tables.schema
+"""
 
 from __future__ import annotations
 

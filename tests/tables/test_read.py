@@ -1,4 +1,7 @@
-"""Files of every kind give the table written into them, and broken ones an error that helps."""
+"""Files of every kind give the table written into them, and broken ones an error that helps.
+
+covers: tables.delimited, tables.errors, tables.npz, tables.parquet, tables.table
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""sites: on conjugate models the factors' fixed point is the exact posterior, and each may be taken away again."""
+"""sites: on conjugate models the factors' fixed point is the exact posterior, and each may be taken away again.
+
+covers: federated.aggregation.site_layers
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`tdamp federate`: the app folder, and a run on Flower's simulation engine."""
+"""`tdamp federate`: the app folder, and a run on Flower's simulation engine.
+
+covers: cli.federate, federated.flower.server, federated.flower.tables, federated.flower.wire
+"""
 
 from __future__ import annotations
 

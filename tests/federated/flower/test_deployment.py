@@ -1,4 +1,7 @@
-"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies."""
+"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies.
+
+covers: federated.flower.simulation
+"""
 
 from __future__ import annotations
 

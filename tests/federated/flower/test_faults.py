@@ -1,4 +1,7 @@
-"""Clients that fail, are silent, come late, or say what cannot be: the others go on, and the log says so."""
+"""Clients that fail, are silent, come late, or say what cannot be: the others go on, and the log says so.
+
+covers: federated.flower.client, federated.flower.membership, federated.flower.strategy
+"""
 
 from __future__ import annotations
 
