@@ -1,4 +1,7 @@
-"""The table of bad input: each kind works, as the plain values it stands for, or is refused with a remedy."""
+"""The table of bad input: each kind works, as the plain values it stands for, or is refused with a remedy.
+
+covers: estimators.error_hints
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def same_predictions(model: Any, given: Any, twin: Any, plain: Any, rtol: float)
 
 @kinds("X")
 def test_kinds_of_x(kind: Kind) -> None:
-    """enumeration: works like the plain table, in fit and predict, or is refused by both with a remedy."""
+    """contract: works like the plain table, in fit and predict, or is refused by both with a remedy."""
     if isinstance(kind.outcome, Refused):
         check_refused(kind.outcome, lambda: regressor().fit(kind.make(), Y))
         return
@@ -56,7 +59,7 @@ def test_kinds_of_x(kind: Kind) -> None:
 
 @kinds("y")
 def test_kinds_of_y(kind: Kind) -> None:
-    """enumeration: works like the plain numbers, with a mean on their scale, or is refused with a remedy."""
+    """contract: works like the plain numbers, with a mean on their scale, or is refused with a remedy."""
     if isinstance(kind.outcome, Refused):
         check_refused(kind.outcome, lambda: regressor().fit(X, kind.make()))
         return
@@ -72,7 +75,7 @@ def test_kinds_of_y(kind: Kind) -> None:
 
 @kinds("labels")
 def test_kinds_of_labels(kind: Kind) -> None:
-    """enumeration: the classes are the plain ones, exactly; probabilities are theirs; or an error with a remedy."""
+    """contract: the classes are the plain ones, exactly; probabilities are theirs; or an error with a remedy."""
     if isinstance(kind.outcome, Refused):
         check_refused(kind.outcome, lambda: classifier().fit(X, kind.make()))
         return
@@ -88,7 +91,7 @@ def test_kinds_of_labels(kind: Kind) -> None:
 
 @kinds("weights")
 def test_kinds_of_weights(kind: Kind) -> None:
-    """enumeration: works like plain weights, or is refused with a remedy."""
+    """contract: works like plain weights, or is refused with a remedy."""
     if isinstance(kind.outcome, Refused):
         check_refused(kind.outcome, lambda: regressor().fit(X, Y, sample_weight=kind.make()))
         return
@@ -107,7 +110,7 @@ def twin_of(weight: np.ndarray) -> Any:
 
 @pytest.mark.parametrize("kind", [k for g in ("predict", "scores", "streams") for k in GROUPS[g]], ids=lambda k: k.name)
 def test_kinds_of_calls(kind: Kind) -> None:
-    """enumeration: gives what the plain call gives, or is refused with a remedy."""
+    """contract: gives what the plain call gives, or is refused with a remedy."""
     if isinstance(kind.outcome, Refused):
         check_refused(kind.outcome, kind.make)
     else:
@@ -116,19 +119,19 @@ def test_kinds_of_calls(kind: Kind) -> None:
 
 @kinds("parameters")
 def test_kinds_of_parameters(kind: Kind) -> None:
-    """enumeration: each is refused by fit; the message begins with the parameter and says what it may be."""
+    """contract: each is refused by fit; the message begins with the parameter and says what it may be."""
     assert isinstance(kind.outcome, Refused)
     check_refused(kind.outcome, kind.make)
 
 
 @kinds("files")
 def test_kinds_of_files(kind: Kind, tmp_path: Any) -> None:
-    """enumeration: `tdamp fit` learns the file, or ends with one line that names the file, the fault and the remedy."""
+    """contract: `tdamp fit` learns the file, or ends with one line that names the file, the fault and the remedy."""
     check_file(kind, tmp_path)
 
 
 def test_one_row_warns() -> None:
-    """enumeration: a single row is learned, with a warning that says what to do; one column needs none."""
+    """contract: a single row is learned, with a warning that says what to do; one column needs none."""
     model = heard("X has one row.*Use more rows", lambda: regressor().fit(X[:1], Y[:1]))
     proper(*model.predict(X, return_std=True))
     proper(*heard("", lambda: regressor().fit(X[:, :1], Y)).predict(X[:, :1], return_std=True))
@@ -159,7 +162,7 @@ def test_a_fit_that_fails_changes_nothing() -> None:
 
 
 def test_the_table_is_large() -> None:
-    """enumeration: at least 80 kinds, no two of one name in a group, and both outcomes in the groups of data."""
+    """contract: at least 80 kinds, no two of one name in a group, and both outcomes in the groups of data."""
     for group, members in GROUPS.items():
         assert max(Counter(kind.name for kind in members).values()) == 1, group
     assert sum(map(len, GROUPS.values())) >= 80

@@ -140,14 +140,14 @@ def count(examples: int) -> Counter[str]:
 
 
 def test_random_tables() -> None:
-    """property: a clear error, or predictions that are proper distributions; both are met often."""
+    """contract: a clear error, or predictions that are proper distributions; both are met often."""
     found = count(EXAMPLES)
     assert min(found[f"{task} {end}"] for task in TASKS for end in ("learned", "refused")) >= EXAMPLES / 10, found
 
 
 @pytest.mark.soak
 def test_many_random_tables() -> None:
-    """property: as above, thousands of times; the outcomes are printed (run with -s)."""
+    """contract: as above, thousands of times; the outcomes are printed (run with -s)."""
     found = count(MANY_EXAMPLES)
     print(dict(found))
     assert found.total() >= MANY_EXAMPLES

@@ -1,4 +1,7 @@
-"""The digits demo, from the command line and by its parts."""
+"""The digits demo, from the command line and by its parts.
+
+covers: cli.demo_run
+"""
 
 from __future__ import annotations
 

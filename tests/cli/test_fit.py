@@ -144,7 +144,7 @@ def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypa
 
 
 def test_where_a_checkpoint_cannot_be(regression: Example, tmp_path: Path) -> None:
-    """enumeration: in the model's folder, in a file's place and where nothing can be written: told at once."""
+    """contract: in the model's folder, in a file's place and where nothing can be written: told at once."""
     out, file = tmp_path / "m", tmp_path / "file"
     file.write_text("mine")
     places = {out: "choose a folder outside", out / "c": "choose a folder outside", file: "file is in the way"}
@@ -194,7 +194,7 @@ def _broken(frame: pd.DataFrame, case: str) -> pd.DataFrame:
     ],
 )
 def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) -> None:
-    """enumeration: each fault ends with 1 and one line that names the file and the fault; nothing is written."""
+    """contract: each fault ends with 1 and one line that names the file and the fault; nothing is written."""
     data = csv(tmp_path, "h.csv", _broken(houses(40), case))
     said = call("fit", data, "--target", target, "--out", tmp_path / "m", *SMALL)
     assert said.code == 1 and words in said.err and "h.csv" in said.err and said.out == ""
@@ -219,7 +219,7 @@ def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) 
     ],
 )
 def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: each mistake ends with 2 before any training, and the message helps."""
+    """contract: each mistake ends with 2 before any training, and the message helps."""
     monkeypatch.chdir(tmp_path)
     csv(tmp_path, "houses.csv", houses(40))
     (tmp_path / "full").mkdir()
@@ -231,7 +231,7 @@ def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeyp
 
 
 def test_empty_files(tmp_path: Path) -> None:
-    """enumeration: nothing at all, and a header alone."""
+    """contract: nothing at all, and a header alone."""
     for content, words in (("", "is empty"), ("a,b\n", "no rows")):
         (tmp_path / "e.csv").write_text(content)
         said = call("fit", tmp_path / "e.csv", "--target", "a", "--out", tmp_path / "m")

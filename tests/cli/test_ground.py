@@ -1,4 +1,7 @@
-"""Arguments, test rows, scores and exit codes: what the commands stand on."""
+"""Arguments, test rows, scores and exit codes: what the commands stand on.
+
+covers: cli.arguments, cli.exit_codes, cli.fit_output, cli.output, cli.predictions
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ from tdamp.training.equal_rows import drawn_rows
     ],
 )
 def test_arguments_that_are_understood(kind: str, text: str, expected: object) -> None:
-    """enumeration: what each spelling means, its type included (1 unit is not a share of 1.0)."""
+    """contract: what each spelling means, its type included (1 unit is not a share of 1.0)."""
     found = getattr(arguments, kind)(text)
     assert found == expected and type(found) is type(expected)
 
@@ -57,7 +60,7 @@ def test_arguments_that_are_understood(kind: str, text: str, expected: object) -
     + [("table_out", "a.xlsx"), ("seed", "-1"), ("seed", str(2**32))],
 )
 def test_arguments_that_are_refused(kind: str, text: str) -> None:
-    """enumeration: the message repeats what was given."""
+    """contract: the message repeats what was given."""
     with pytest.raises(argparse.ArgumentTypeError, match=r"expected|neither"):
         getattr(arguments, kind)(text)
 
@@ -155,7 +158,7 @@ def test_intervals_that_are_too_narrow() -> None:
 
 
 def test_exit_codes() -> None:
-    """enumeration: what is missing is 2, what is wrong with data is 1, a bug is nobody's message."""
+    """contract: what is missing is 2, what is wrong with data is 1, a bug is nobody's message."""
     assert exit_codes.exit_code(exit_codes.CommandError("x", 130)) == 130
     assert exit_codes.exit_code(MissingExtra("x")) == exit_codes.exit_code(MissingLibrary("x")) == 2
     assert exit_codes.exit_code(PermissionError(13, "Permission denied", "there")) == 2
@@ -167,7 +170,7 @@ def test_exit_codes() -> None:
 
 
 def test_json_of_odd_values() -> None:
-    """enumeration: NumPy's types become plain ones, and what is not finite null."""
+    """contract: NumPy's types become plain ones, and what is not finite null."""
     odd = {"a": np.float32(0.5), "b": np.array([1, 2]), "c": (float("nan"), float("inf")), 3: np.bool_(True)}
     assert output.plain(odd) == {"a": 0.5, "b": [1, 2], "c": [None, None], "3": True}
 
@@ -227,7 +230,7 @@ def test_an_interrupt_that_comes_again_too_early(monkeypatch: pytest.MonkeyPatch
 
 
 def test_ctrl_c_behind_another_error() -> None:
-    """enumeration: itself, as a cause, as a context; not without it."""
+    """contract: itself, as a cause, as a context; not without it."""
     caused, around = SystemError("import"), ImportError("numpy")
     caused.__cause__ = KeyboardInterrupt()
     around.__context__ = caused

@@ -1,4 +1,7 @@
-"""`tdamp predict` in this process."""
+"""`tdamp predict` in this process.
+
+covers: cli.files, cli.inspect
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ def test_scores_only_where_the_target_is(regression: Example, new: Path, tmp_pat
 
 
 def test_other_columns(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: a lacking column ends with 1; a new one, a new level and a new gap are told and predicted."""
+    """contract: a lacking column ends with 1; a new one, a new level and a new gap are told and predicted."""
     frame = pd.read_csv(new)
     lacking = call("predict", regression.model, csv(tmp_path, "l.csv", frame.drop(columns="area")))
     assert lacking.code == 1 and "no column 'area'" in lacking.err and lacking.out == ""
@@ -95,7 +98,7 @@ def test_other_columns(regression: Example, new: Path, tmp_path: Path) -> None:
 
 
 def test_unknown_class(classification: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: a class that training had not cannot be scored, but the rows can be predicted."""
+    """contract: a class that training had not cannot be scored, but the rows can be predicted."""
     data = csv(tmp_path, "c.csv", pd.read_csv(new).assign(band="palace"))
     said = call("predict", classification.model, data)
     assert said.code == 1 and "'palace' was not among those of training" in said.err and said.out == ""
@@ -103,7 +106,7 @@ def test_unknown_class(classification: Example, new: Path, tmp_path: Path) -> No
 
 
 def test_places(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: what cannot or must not be written to, and what is not there."""
+    """contract: what cannot or must not be written to, and what is not there."""
     before = new.read_bytes()
     for out, words in ((new, "is the table that is read"), (new / "x.csv", "cannot be written"), ("p.txt", ".parquet")):
         said = call("predict", regression.model, new, "--out", out)
@@ -114,7 +117,7 @@ def test_places(regression: Example, new: Path, tmp_path: Path) -> None:
 
 
 def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: damaged data, a newer schema, a changed encoder, a foreign folder, a model without encoder."""
+    """contract: damaged data, a newer schema, a changed encoder, a foreign folder, a model without encoder."""
 
     def changed(name: str, change: object) -> tuple[int, str]:
         folder = tmp_path / name

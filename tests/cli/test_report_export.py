@@ -1,4 +1,7 @@
-"""`tdamp report`, `inspect`, `export` and `data` in this process."""
+"""`tdamp report`, `inspect`, `export` and `data` in this process.
+
+covers: cli.data, cli.export, cli.export_check
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def test_report_of_other_rows(regression: Example, tmp_path: Path) -> None:
 
 
 def test_report_refuses(regression: Example, tmp_path: Path) -> None:
-    """enumeration: an image of another size, a table without target, a folder as file."""
+    """contract: an image of another size, a table without target, a folder as file."""
     assert "7 inputs" in call("report", regression.model, "--image", "8x8", "--out", tmp_path / "r.html").err
     bare = csv(tmp_path, "bare.csv", houses(9).drop(columns="price"))
     said = call("report", regression.model, bare, "--out", tmp_path / "r.html")
@@ -97,7 +100,7 @@ def test_export_that_differs_is_refused(regression: Example, tmp_path: Path, mon
 
 
 def test_missing_library(regression: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: an extra that is not installed ends with 2 and its name."""
+    """contract: an extra that is not installed ends with 2 and its name."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     said = call("export", regression.model, "--to", "onnx", "--out", tmp_path / "f")
     assert said.code == 2 and "pip install 'tdamp[export]'" in said.err

@@ -1,4 +1,7 @@
-"""The parser, and how `main` ends."""
+"""The parser, and how `main` ends.
+
+covers: cli.main, cli.plugins
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def test_version() -> None:
     "arguments", [["fitt"], ["fit"], ["fit", "a.csv", "--target"], ["export", "m", "--to", "tflite"]]
 )
 def test_wrong_usage(arguments: list[str]) -> None:
-    """enumeration: 2, and one line that points to the help."""
+    """contract: 2, and one line that points to the help."""
     said = call(*arguments)
     assert said.code == 2 and said.out == "" and said.err.startswith("tdamp: ") and "--help" in said.err
     assert said.err.count("\n") == 1
@@ -58,14 +61,14 @@ def _raising(error: BaseException) -> object:
 
 
 def test_bugs_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: an error that is nobody's mistake but ours keeps its traceback."""
+    """contract: an error that is nobody's mistake but ours keeps its traceback."""
     monkeypatch.setattr(demo, "run", _raising(RuntimeError("bug")))
     with pytest.raises(RuntimeError, match="bug"):
         call("demo")
 
 
 def test_interrupted_and_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: 130 with a word, 141 without, whatever the command."""
+    """contract: 130 with a word, 141 without, whatever the command."""
     monkeypatch.setattr(demo, "run", _raising(KeyboardInterrupt()))
     said = call("demo")
     assert (said.code, said.err) == (130, "tdamp: interrupted.\n")
@@ -76,7 +79,7 @@ def test_interrupted_and_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.filterwarnings("ignore:foreign")
 def test_warnings_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: our warnings lose file and source, others keep them."""
+    """contract: our warnings lose file and source, others keep them."""
 
     def run(_: object) -> None:
         warnings.warn("read as latin-1", TableWarning, stacklevel=1)
@@ -88,7 +91,7 @@ def test_warnings_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_letters_that_the_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: a name in Greek on an ASCII terminal is escaped, not a crash."""
+    """contract: a name in Greek on an ASCII terminal is escaped, not a crash."""
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
     monkeypatch.setattr(demo, "run", lambda _: print("\u03b1"))

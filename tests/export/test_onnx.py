@@ -1,4 +1,7 @@
-"""ONNX files against tdamp's own predictions in float64."""
+"""ONNX files against tdamp's own predictions in float64.
+
+covers: export.onnx_argmax, export.onnx_graph, export.onnx_moments
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,7 @@ def test_digits_of_a_large_mean_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_file_speaks_for_itself(tmp_path: Path) -> None:
-    """enumeration: metadata, opset, readable unique names; the file is whole and alone in its folder."""
+    """contract: metadata, opset, readable unique names; the file is whole and alone in its folder."""
     fitted = random_fitted(Network((3, 4, 2), "classification"), 4, seed=0)
     names = ("größe", "b", "c", "d")
     plain, _ = random_plain(fitted, 4, seed=0, classes=["no", "ja"], feature_names=names)
@@ -131,7 +134,7 @@ def test_the_file_speaks_for_itself(tmp_path: Path) -> None:
 
 
 def test_weights_too_large_for_float32_are_refused(tmp_path: Path) -> None:
-    """enumeration: the error names the tensor; no file is left."""
+    """contract: the error names the tensor; no file is left."""
     fitted = random_fitted(Network((3, 4, 2)), 3, seed=0)
     plain, _ = random_plain(fitted, 3, seed=0)
     first = plain.layers[0]._replace(w_mean=plain.layers[0].w_mean * 1e40)

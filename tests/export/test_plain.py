@@ -1,4 +1,7 @@
-"""The plain form, the tails that exports share, and missing libraries."""
+"""The plain form, the tails that exports share, and missing libraries.
+
+covers: _optional, export.tails
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def test_plain_of_picks_the_columns_and_the_marginals() -> None:
 
 
 def test_labels_become_plain_values() -> None:
-    """enumeration: NumPy's label types and Python's; anything else is refused."""
+    """contract: NumPy's label types and Python's; anything else is refused."""
     fitted = random_fitted(Network((3, 4, 2), "classification"), 3, seed=0)
     for labels in (np.array(["a", "b"]), np.array([1, 2]), np.array([0.5, 1.5]), np.array([False, True]), ["é", "b"]):
         found = plain.plain_of(fitted, n_features=3, x_mean=0.0, x_scale=1.0, classes=labels).classes
@@ -56,7 +59,7 @@ def test_labels_become_plain_values() -> None:
     ],
 )
 def test_wrong_scales_are_refused(wrong: dict, message: str) -> None:
-    """enumeration: each wrong argument is named."""
+    """contract: each wrong argument is named."""
     right = {"n_features": 7, "x_mean": np.zeros(7), "x_scale": np.ones(7)}
     with pytest.raises(ValueError, match=message):
         plain.plain_of(random_fitted(NETWORK, 7, seed=0), **(right | wrong))
@@ -77,7 +80,7 @@ def test_tail_series(degree: str, tolerance: float) -> None:
 
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    """enumeration: the error names the library and the command that installs it; nothing is written."""
+    """contract: the error names the library and the command that installs it; nothing is written."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     fitted = random_fitted(NETWORK, 7, seed=0)
     with pytest.raises(MissingExtra, match=r"needs onnx.*pip install 'tdamp\[export\]'"):

@@ -49,7 +49,7 @@ def test_the_docstrings_code_rebuilds_the_network(tmp_path: Path) -> None:
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    """enumeration: another dictionary of tensors is not taken for a network."""
+    """contract: another dictionary of tensors is not taken for a network."""
     torch.save({"a": torch.zeros(2)}, tmp_path / "other.pt")
     with pytest.raises(ValueError, match="not a network of save_torch"):
         load_torch(tmp_path / "other.pt")

@@ -1,4 +1,7 @@
-"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies."""
+"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies.
+
+covers: federated.flower.simulation
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def twin(app: Path, data: Path) -> Any:
     return federated_fit(estimator, rows, rounds=2, local_epochs=2, callback=lambda record: True).estimator
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_three_machines(tmp_path: Path) -> None:
     """twin: the page's commands give the first round of `federated_fit` bit for bit; then a node dies in mid-round.
 
