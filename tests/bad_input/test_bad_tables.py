@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
-from helpers.bad_kinds import ROWS, classifier, proper, regressor
+from helpers.bad_kinds import ROWS, assert_proper, classifier, regressor
 from tdamp import TrainingWarning
 
 EXAMPLES = 40
@@ -98,7 +98,7 @@ def _check_predictions(model: Any, X: Any) -> None:
         assert set(model.predict(X).tolist()) <= set(model.classes_.tolist())
     else:
         mean, std = model.predict(X, return_std=True)
-        proper(mean, std)
+        assert_proper(mean, std)
         interval = model.predict_interval(X)
         assert mean.shape == (ROWS,) and (interval[:, 0] <= interval[:, 1]).all() and np.isfinite(interval).all()
 

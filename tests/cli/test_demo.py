@@ -1,7 +1,4 @@
-"""The digits demo, from the command line and by its parts.
-
-covers: cli.demo_run
-"""
+"""The digits demo, from the command line and by its parts."""
 
 from __future__ import annotations
 

@@ -19,9 +19,10 @@ from tdamp.tables import TableWarning
 
 def test_alone_prints_help() -> None:
     """identity: `tdamp`, `tdamp data` and `tdamp bench` list what they can do."""
-    said = call()
-    assert said.code == 0 and said.err == ""
-    assert all(name in said.out for name in ("fit", "predict", "report", "inspect", "export", "data", "demo", "bench"))
+    result = call()
+    assert result.code == 0 and result.err == ""
+    commands = ("fit", "predict", "report", "inspect", "export", "data", "demo", "bench")
+    assert all(name in result.out for name in commands)
     assert "fetch" in call("data").out and "accuracy" in call("bench").out
 
 
@@ -34,8 +35,8 @@ def test_alone_prints_help() -> None:
 )
 def test_help_of_commands(command: str) -> None:
     """identity: every command explains itself."""
-    said = call(*command.split(), "--help")
-    assert said.code == 0 and f"usage: tdamp {command}" in said.out
+    result = call(*command.split(), "--help")
+    assert result.code == 0 and f"usage: tdamp {command}" in result.out
 
 
 def test_version() -> None:
@@ -48,9 +49,9 @@ def test_version() -> None:
 )
 def test_wrong_usage(arguments: list[str]) -> None:
     """contract: 2, and one line that points to the help."""
-    said = call(*arguments)
-    assert said.code == 2 and said.out == "" and said.err.startswith("tdamp: ") and "--help" in said.err
-    assert said.err.count("\n") == 1
+    result = call(*arguments)
+    assert result.code == 2 and result.out == "" and result.err.startswith("tdamp: ") and "--help" in result.err
+    assert result.err.count("\n") == 1
 
 
 def _raising(error: BaseException) -> object:
@@ -70,11 +71,11 @@ def test_bugs_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_interrupted_and_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: 130 with a word, 141 without, whatever the command."""
     monkeypatch.setattr(demo, "run", _raising(KeyboardInterrupt()))
-    said = call("demo")
-    assert (said.code, said.err) == (130, "tdamp: interrupted.\n")
+    result = call("demo")
+    assert (result.code, result.err) == (130, "tdamp: interrupted.\n")
     monkeypatch.setattr(demo, "run", _raising(BrokenPipeError(32, "Broken pipe")))
-    said = call("demo")
-    assert (said.code, said.err) == (141, "")
+    result = call("demo")
+    assert (result.code, result.err) == (141, "")
 
 
 @pytest.mark.filterwarnings("ignore:foreign")
@@ -86,8 +87,8 @@ def test_warnings_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.warn("foreign", FutureWarning, stacklevel=1)
 
     monkeypatch.setattr(data, "run_list", run)
-    said = call("data", "list")
-    assert said.code == 0 and "tdamp: read as latin-1\n" in said.err and "TableWarning" not in said.err
+    result = call("data", "list")
+    assert result.code == 0 and "tdamp: read as latin-1\n" in result.err and "TableWarning" not in result.err
 
 
 def test_letters_that_the_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:

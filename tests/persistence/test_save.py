@@ -1,6 +1,6 @@
 """Saved estimators come back whole, and a folder that is not a model says so.
 
-covers: persistence.model_card
+covers: estimators.registration, persistence.arrays, persistence.model_card
 """
 
 from __future__ import annotations
