@@ -1,6 +1,6 @@
 """Rows on disk: read by slices, summed up, shuffled.
 
-covers: sources.running
+covers: sources.running_scales
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 from tdamp.numerics.scaling import mean_and_std
 from tdamp.sources import shuffle
-from tdamp.sources.running import Running
+from tdamp.sources.running_scales import RunningScales
 from tdamp.training.stored import Rows
 
 
@@ -36,7 +36,7 @@ def test_running_scales(offset: float, spread: float) -> None:
     rng = np.random.default_rng(0)
     values = offset + spread * np.cumsum(rng.normal(size=(3000, 4)), 0)  # blocks differ
     weight = rng.random(3000)
-    running = Running()
+    running = RunningScales()
     for rows in np.split(np.arange(3000), [1, 10, 500, 2500]):
         running.add(values[rows], weight[rows])
     mean, std = mean_and_std(values, weight)
@@ -51,7 +51,7 @@ def test_running_scales(offset: float, spread: float) -> None:
 
 def test_a_constant_column_gets_scale_one() -> None:
     """contract: one column constant but for rounding, one not."""
-    running = Running()
+    running = RunningScales()
     for start in range(0, 90, 30):
         block = np.column_stack([np.full(30, 0.1), np.arange(start, start + 30)])
         running.add(block, np.ones(30))

@@ -1,6 +1,6 @@
 """Columns of every kind become the matrix worked out by hand.
 
-covers: tables.category, tables.columns, tables.filling, tables.schema
+covers: tables.category, tables.columns, tables.schema
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files of every kind give the table written into them, and broken ones an error that helps.
 
-covers: tables.delimited, tables.errors, tables.npz, tables.parquet, tables.table
+covers: tables.delimited, tables.errors, tables.npz, tables.table
 """
 
 from __future__ import annotations

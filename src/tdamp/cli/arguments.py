@@ -19,29 +19,29 @@ class Parser(argparse.ArgumentParser):
 def widths(text: str) -> tuple[int, ...]:
     """Widths of the hidden layers, such as 64,64."""
     try:
-        found = tuple(int(part) for part in text.replace("x", ",").split(","))
+        layers = tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
-        found = ()
-    if not found or min(found) < 1:
+        layers = ()
+    if not layers or min(layers) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} are no widths of layers: expected whole numbers, such as 64,64")
-    return found
+    return layers
 
 
 def keep(text: str) -> float | int | tuple[float, ...]:
     """A share of the units (0.3, 30%), their number (40), or a share for each layer, inputs first (1,0.3,0.3)."""
     parts = text.split(",")
     try:
-        found = [_share_or_number(part.strip()) for part in parts]
+        shares = [_share_or_number(part.strip()) for part in parts]
     except ValueError:
-        found = [0]
-    if len(found) > 1:
-        found = [float(part) for part in found]
-    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in found):
+        shares = [0]
+    if len(shares) > 1:
+        shares = [float(part) for part in shares]
+    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in shares):
         raise argparse.ArgumentTypeError(
             f"{text!r} is neither a share of the units, such as 0.3, nor a number of units, such as 40, "
             "nor a share for each layer, such as 1,0.3,0.3"
         )
-    return found[0] if len(found) == 1 else tuple(found)
+    return shares[0] if len(shares) == 1 else tuple(shares)
 
 
 def _share_or_number(text: str) -> float | int:
@@ -66,50 +66,50 @@ def seed(text: str) -> int:
 
 def share_of_rows(text: str) -> float:
     """A share of the rows, or 0 for no test rows."""
-    found = _number(text)
-    if found is None or not 0 <= found <= 0.5:
+    value = _number(text)
+    if value is None or not 0 <= value <= 0.5:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a share of the rows from 0 to 0.5, such as 0.2")
-    return found
+    return value
 
 
 def coverage(text: str) -> float:
     """The probability of an interval."""
-    found = _number(text)
-    if found is None or not 0 < found < 1:
+    value = _number(text)
+    if value is None or not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a probability between 0 and 1, such as 0.95")
-    return found
+    return value
 
 
 def positive(text: str) -> float:
     """A number above 0."""
-    found = _number(text)
-    if found is None or not 0 < found < float("inf"):
+    value = _number(text)
+    if value is None or not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4")
-    return found
+    return value
 
 
 def probability(text: str) -> float:
     """A number above 0 and at most 1."""
-    found = _number(text)
-    if found is None or not 0 < found <= 1:
+    value = _number(text)
+    if value is None or not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number above 0 and at most 1, such as 0.9")
-    return found
+    return value
 
 
 def rate(text: str) -> float:
     """A number of at least 0 and below 1."""
-    found = _number(text)
-    if found is None or not 0 <= found < 1:
+    value = _number(text)
+    if value is None or not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 0 and below 1, such as 0.02")
-    return found
+    return value
 
 
 def trust(text: str) -> float:
     """A number above 0, or `none` for infinity."""
-    found = float("inf") if text.lower() == "none" else _number(text)
-    if found is None or not found > 0:
+    value = float("inf") if text.lower() == "none" else _number(text)
+    if value is None or not value > 0:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4, or none for no limit")
-    return found
+    return value
 
 
 ENGINE = (

@@ -82,10 +82,10 @@ def as_table(name: str) -> tuple[pd.DataFrame, str]:
     if name == "mnist":
         raise CommandError("MNIST is too large for a CSV: read it in Python with tdamp.datasets.load_mnist().")
     if name in FETCHED:
-        found = datasets.load_boston() if name == "boston" else datasets.load_uci(name)
-        frame = pd.DataFrame(found.x, columns=list(found.names))
+        data = datasets.load_boston() if name == "boston" else datasets.load_uci(name)
+        frame = pd.DataFrame(data.x, columns=list(data.names))
         target = FETCHED[name].target
-        return frame.assign(**{target: found.y}), target
+        return frame.assign(**{target: data.y}), target
     from sklearn import datasets as embedded
 
     bunch = getattr(embedded, f"load_{name}")(as_frame=True)

@@ -30,7 +30,7 @@ def difference(to: str, path: Path, estimator: Estimator) -> float:
     """The largest difference between the file and the library, on rows spread like those of training."""
     rng = np.random.default_rng(0)
     rows = estimator.x_mean_ + estimator.x_scale_ * rng.standard_normal((ROWS, len(estimator.x_mean_)))
-    x = rows.astype(np.float32).astype(np.float64)  # what a float32 file can be given
+    x = rows.astype(np.float32).astype(np.float64)  # numbers that a float32 file can read
     if to == "torch":
         return _torch_difference(path, estimator, x)
     ours = _ours(estimator, x)
@@ -44,21 +44,21 @@ def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
 
     if isinstance(estimator, TDAMPClassifier):
         return (estimator.predict_proba(with_feature_names(estimator, x)),)
-    found = estimator.predict_distribution(with_feature_names(estimator, x))
-    return found.mean, found.std
+    predicted = estimator.predict_distribution(with_feature_names(estimator, x))
+    return predicted.mean, predicted.std
 
 
 def _onnx(path: Path, x: np.ndarray) -> tuple[Any, ...]:
     from .._optional import need
 
     session = need("onnxruntime", "export").InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
-    found = session.run(None, {"x": x.astype(np.float32)})
-    return (found[0],) if len(found) == 1 else (found[0], np.sqrt(found[1]))
+    outputs = session.run(None, {"x": x.astype(np.float32)})
+    return (outputs[0],) if len(outputs) == 1 else (outputs[0], np.sqrt(outputs[1]))
 
 
 def _numpy(path: Path, x: np.ndarray) -> tuple[Any, ...]:
-    found = runpy.run_path(str(path))["predict_distribution"](x)
-    return found if isinstance(found, tuple) else (found,)
+    outputs = runpy.run_path(str(path))["predict_distribution"](x)
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
 def _torch_difference(path: Path, estimator: Estimator, x: np.ndarray) -> float:

@@ -121,7 +121,7 @@ def choose_test_rows(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, 
     """Mask of the test rows: training never sees them, nor rows that equal them."""
     from ..training.equal_rows import drawn_rows
 
-    test = drawn_rows(x, y, args.test_fraction, args.seed, classes=encoder.task == "classification")
+    test = drawn_rows(x, y, args.test_fraction, args.seed, classes=bool(encoder.classes))
     if args.test_fraction and not test.any():
         raise CommandError(
             f"{args.data}: {len(y)} rows leave none to test on (equal rows stay together): give more rows that "
@@ -139,7 +139,7 @@ def _fit_estimator(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y:
     from ..estimators import TDAMPClassifier, TDAMPRegressor
     from ..training.checkpoint import CheckpointError
 
-    kind: Any = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
+    kind: Any = TDAMPClassifier if encoder.classes else TDAMPRegressor
     options = {"max_epochs": args.epochs, "batch_size": args.batch_size, "prior": args.prior, "noise": args.noise}
     options |= {name: getattr(args, name) for name in arguments.ENGINE}
     if args.noise and kind is TDAMPClassifier:

@@ -45,8 +45,8 @@ def network_sizes(estimator: Estimator) -> dict[str, dict[str, Any]]:
 
 def size_rows(estimator: Estimator) -> list[tuple[str, ...]]:
     """The sizes as rows of a table."""
-    found = network_sizes(estimator)
-    asked, left = found["asked"], found["left"]
+    both = network_sizes(estimator)
+    asked, left = both["asked"], both["left"]
     rows: list[tuple[str, ...]] = [("", "asked for", "left")]
     rows.append(("network", "-".join(map(str, asked["widths"])), "-".join(map(str, left["widths"]))))
     rows.append(("units (inputs and hidden)", format_number(asked["units"]), format_number(left["units"])))
@@ -71,15 +71,15 @@ def score_lines(scores: dict[str, Any]) -> list[tuple[str, str, str]]:
             (*log_score, "mean log probability of the true class; 0 is perfect"),
             ("calibration error", f"{scores['ece']:.1%}", "gap between confidence and accuracy (ECE)"),
         ]
-    found = []
+    lines = []
     for target, one in scores.get("by_target", {"": scores}).items():
         of = f" of {target}" if target else ""
-        found += [
+        lines += [
             (f"R2{of}", format_number(one["r2"], 3), "1 is perfect, 0 as good as the mean"),
             (f"RMSE{of}", format_number(one["rmse"]), f"always the mean: {format_number(one['rmse_of_mean'])}"),
             (f"95 % coverage{of}", f"{one['coverage_95']:.1%}", coverage_meaning(one["coverage_95"], scores["rows"])),
         ]
-    return [*found, (*log_score, "mean log density of the true value; higher is better")]
+    return [*lines, (*log_score, "mean log density of the true value; higher is better")]
 
 
 def coverage_meaning(share: float, rows: int) -> str:
@@ -90,9 +90,9 @@ def coverage_meaning(share: float, rows: int) -> str:
 
 def format_scores(scores: dict[str, Any]) -> str:
     """Scores as aligned lines with their meaning."""
-    found = score_lines(scores)
-    wide, value = max(len(name) for name, _, _ in found), max(len(text) for _, text, _ in found)
-    return "\n".join(f"  {name:<{wide}}  {text:>{value}}  {meaning}" for name, text, meaning in found)
+    lines = score_lines(scores)
+    wide, value = max(len(name) for name, _, _ in lines), max(len(text) for _, text, _ in lines)
+    return "\n".join(f"  {name:<{wide}}  {text:>{value}}  {meaning}" for name, text, meaning in lines)
 
 
 def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> str:

@@ -31,22 +31,22 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what is in a model folder."""
     model = open_model(args.model)
-    found = describe(model)
+    facts = describe(model)
     if args.json:
-        print_json(found)
+        print_json(facts)
     else:
-        print(format_text(model, found))
+        print(format_text(model, facts))
 
 
 def describe(model: Model) -> dict[str, Any]:
     """The facts of a model as a dictionary for JSON."""
     estimator = model.estimator
-    facts = {k: v for k, v in model.facts.items() if k != "test_predictions"}
+    stored = {k: v for k, v in model.facts.items() if k != "test_predictions"}
     return {
         "model": str(model.folder),
         "task": estimator.network_.task,
         "targets": [],
-        **facts,
+        **stored,
         "activation": estimator.network_.activation,
         "keep": estimator.keep,
         "prior": estimator.settings_.prior,
@@ -78,12 +78,12 @@ def column_relevance(model: Model) -> list[dict[str, Any]]:
     else:
         groups = list(range(len(prob)))
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in groups])]
-    found = []
+    columns = []
     for at, name in enumerate(names):
         inputs = [i for i, group in enumerate(groups) if group == at]
         likely = max(float(prob[i]) for i in inputs)
-        found.append({"name": name, "needed": likely, "inputs": len(inputs), "left": len(left.intersection(inputs))})
-    return sorted(found, key=lambda one: -one["needed"])
+        columns.append({"name": name, "needed": likely, "inputs": len(inputs), "left": len(left.intersection(inputs))})
+    return sorted(columns, key=lambda one: -one["needed"])
 
 
 def training(estimator: Estimator) -> dict[str, Any]:
@@ -100,31 +100,31 @@ def training(estimator: Estimator) -> dict[str, Any]:
     }
 
 
-def format_text(model: Model, found: dict[str, Any]) -> str:
+def format_text(model: Model, facts: dict[str, Any]) -> str:
     """The facts of a model as text."""
-    history, data = found["training"], model.facts.get("data", {})
-    of = f" of {', '.join(found['targets'])}" if found["targets"] else ""
-    rows = f" on {found['train_rows']:,} rows of {data.get('file')}" if "train_rows" in found else ""
+    history, data = facts["training"], model.facts.get("data", {})
+    of = f" of {', '.join(facts['targets'])}" if facts["targets"] else ""
+    rows = f" on {facts['train_rows']:,} rows of {data.get('file')}" if "train_rows" in facts else ""
     parts = [
-        f"{model.folder}: {found['task']}{of}, {found['activation']} network, {found['prior']} prior",
+        f"{model.folder}: {facts['task']}{of}, {facts['activation']} network, {facts['prior']} prior",
         f"Trained{rows}: {history['epochs']} epochs, {history['seconds']:.1f} s. {history['sentence']}",
     ]
     if history["best_held_out"] is not None:
         parts.append(
             f"Best log score on the rows held out to stop by: {format_number(history['best_held_out'])} (scaled units)"
         )
-    parts += [align_columns(size_rows(model.estimator)), format_noise(found)]
-    if found.get("test"):
+    parts += [align_columns(size_rows(model.estimator)), format_noise(facts)]
+    if facts.get("test"):
         parts += [
-            f"Scores on {found['test_rows']:,} test rows, which training did not see:",
-            format_scores(found["test"]),
+            f"Scores on {facts['test_rows']:,} test rows, which training did not see:",
+            format_scores(facts["test"]),
         ]
     rows_ = [("column", "P(needed)", "inputs", "left")]
-    for one in found["columns"][:SHOWN]:
+    for one in facts["columns"][:SHOWN]:
         shown = f"{one['needed']:.3f}" if one["left"] else "removed"
         rows_.append((one["name"], shown, str(one["inputs"]), str(one["left"])))
     parts.append(align_columns(rows_))
-    more = len(found["columns"]) - SHOWN
+    more = len(facts["columns"]) - SHOWN
     if more > 0:
         parts.append(f"  and {more} more: see --json")
     return "\n".join(parts)

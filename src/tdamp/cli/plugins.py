@@ -18,11 +18,11 @@ BENCHMARKS = "reproduce", "bench"
 
 def add_all(commands: Any) -> None:
     """Add the command of every installed plug-in, and a hint for those of tdamp-bench where it is not installed."""
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    for name in sorted(found):
-        found[name].load().add(commands)
+    installed = {point.name: point for point in entry_points(group=GROUP)}
+    for name in sorted(installed):
+        installed[name].load().add(commands)
     for name in BENCHMARKS:
-        if name not in found:
+        if name not in installed:
             _add_missing(commands, name)
 
 

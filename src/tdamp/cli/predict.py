@@ -179,7 +179,7 @@ def _result(
         "notes": encoder.last_notes,
         "scores": scores,
     }
-    if encoder.task == "regression":
+    if not encoder.classes:
         result["interval"] = args.interval
     if args.out is not None:
         return {**result, "out": str(args.out)}

@@ -68,10 +68,10 @@ class File(NamedTuple):
 
     def check(self, content: bytes, where: str) -> bytes:
         """The content itself if its SHA-256 is the pinned one; `where` it was read goes into the error."""
-        found = hashlib.sha256(content).hexdigest()
-        if found != self.sha256:
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != self.sha256:
             raise DataDamaged(
-                f"{self.name} in {where} is not the pinned file: its SHA-256 is {found}, expected {self.sha256}. "
+                f"{self.name} in {where} is not the pinned file: its SHA-256 is {digest}, expected {self.sha256}. "
                 f"It is not used. Remove it if it lies in a folder of yours, and fetch it again; to read data of your "
                 f"own in this format from a folder, pass verify=False."
             )

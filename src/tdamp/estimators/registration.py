@@ -26,6 +26,8 @@ def _restore_regressor(estimator: Any, config: dict[str, Any], network: Network)
 
 def _restore_classifier(estimator: Any, config: dict[str, Any], network: Network) -> None:
     _check_groups(estimator, network)
+    if estimator.fitted_.calibration is not None:
+        raise ModelFileError("the calibration does not fit the network")
     classes = np.asarray(config["classes"])
     if classes.shape != (network.n_targets,) or len(np.unique(classes)) != network.n_targets:
         raise ModelFileError("there are more or fewer classes than outputs")

@@ -1,4 +1,4 @@
-"""Which score is the largest, as ONNX nodes: the recipe of tdamp.largest.
+"""Which score is the largest, as ONNX nodes: the algorithm of numerics.gaussian_argmax.
 
 Places are in double precision, as a wide score may be far from where narrow ones decide; what is summed is in float32,
 where a probability has six digits. Oracle: tdamp.class_probs.

@@ -33,10 +33,10 @@ def predict_distribution(x: Any) -> Any:
     if not np.isfinite(x[:, MODEL["inputs"]]).all():
         raise ValueError("x: every number must be finite; fill in missing values as for the training")
     parts = [_predict_chunk(x[i : i + CHUNK_ROWS]) for i in range(0, max(len(x), 1), CHUNK_ROWS)]
-    found = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    outputs = [np.concatenate(part) for part in zip(*parts, strict=True)]
     if MODEL["task"] == "classification":
-        return found[0]
-    return tuple(part[:, 0] if part.shape[1] == 1 else part for part in found)
+        return outputs[0]
+    return tuple(part[:, 0] if part.shape[1] == 1 else part for part in outputs)
 
 
 def _predict_chunk(x: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -161,7 +161,7 @@ def _class_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """P(the noisy score of y is the largest): panels of Gauss-Legendre, dense around the peak of every class."""
     if mean.shape[1] == 2:
         return np.exp(_log_cdf((mean - mean[:, ::-1]) / np.hypot(std[:, :1], std[:, 1:])))
-    rule, found = MODEL["largest"], []
+    rule, chunks = MODEL["largest"], []
     nodes, weights = np.polynomial.legendre.leggauss(rule["order"])
     size = max(1, CHUNK_NUMBERS // ((len(rule["chosen"]) + 1) * len(nodes) * mean.shape[1]))
     for i in range(0, max(len(mean), 1), size):
@@ -175,8 +175,8 @@ def _class_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         log_cdf = _log_cdf(sds)
         log_terms = log_cdf.sum(1, keepdims=True) - log_cdf - 0.5 * sds**2
         probs = (np.exp(log_terms) * (half * weights).reshape(t.shape)).sum(2) / s
-        found.append(probs / probs.sum(1, keepdims=True))
-    return np.concatenate(found)
+        chunks.append(probs / probs.sum(1, keepdims=True))
+    return np.concatenate(chunks)
 
 
 def _edges(z: np.ndarray, s: np.ndarray, rule: dict[str, Any]) -> np.ndarray:

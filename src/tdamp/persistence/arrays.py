@@ -70,7 +70,7 @@ def restore_calibration(network: Network, arrays: Arrays) -> Calibration | None:
     if "calibration.dof" not in arrays:
         return None
     calibration = Calibration(*(arrays[f"calibration.{name}"].astype(np.float64) for name in Calibration._fields))
-    fits = all(a.shape == (network.n_targets,) and (a > 0).all() for a in calibration) and network.task == "regression"
+    fits = all(a.shape == (network.n_targets,) and (a > 0).all() for a in calibration)
     if not fits or not np.isfinite(calibration[:2]).all() or not (calibration.dof > 2).all():
         raise ModelFileError("the calibration does not fit the network")
     return calibration

@@ -2,7 +2,7 @@
 
 Saving replaces config.json last but one, in one step of the file system; it holds the hash of the data that belong to
 it, and that of its own entries. Before that step the folder is the old model, after it the new one, whose data may
-still bear the name model-<hash>.safetensors: `load` looks there too. README.md is for people and follows at the end.
+still bear the name model-<hash>.safetensors: `load` reads that too. README.md is for people and follows at the end.
 One process may save at a time; others may load meanwhile.
 """
 

@@ -40,7 +40,7 @@ def parse(text: str) -> Instant | None:
         return None
 
 
-def spoken(days: float) -> str:
+def format_date(days: float) -> str:
     """2020-12-31 for people."""
     try:
         return (_EPOCH + timedelta(days=days)).date().isoformat()

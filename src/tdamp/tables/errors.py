@@ -1,4 +1,4 @@
-"""What can be wrong with a table, said so that a person can mend it."""
+"""Errors of tables, with messages that say how to mend the table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MissingLibrary(TableError, MissingExtra):
 
 
 def need(module: str) -> Any:
-    """Import `module`, or say which extra to install."""
+    """Import `module`; the error for a missing one names the extra to install."""
     try:
         return _optional.need(module, "tables")
     except MissingExtra as error:

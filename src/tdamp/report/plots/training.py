@@ -19,7 +19,7 @@ LONG = 10
 
 
 def pictures(facts: Facts) -> list[Picture]:
-    """All of them; none if no epoch was finished."""
+    """All pictures of the training; none if no epoch was finished."""
     return [evidence(facts), noise(facts), units(facts)] if facts.history else []
 
 
@@ -92,8 +92,8 @@ def noise(facts: Facts) -> Picture:
         axes.set_ylabel("standard deviation")
         legend(figure, shown.shape[1])
 
-    of = "the class scores" if facts.task == "classification" else "the targets"
-    read = f"The noise in {of} as the model has learned it: the part that it does not explain by the inputs."
+    of = facts.wording.noise_in
+    read = f"The noise in the {of} as the model has learned it: the part that it does not explain by the inputs."
     return picture("noise", "Noise level", read, paint)
 
 
