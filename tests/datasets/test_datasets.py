@@ -1,7 +1,7 @@
 """Data sets: the file formats, where they are looked for, and how they are fetched and checked.
 
 covers: datasets.boston, datasets.catalog, datasets.errors, datasets.fetch, datasets.folder, datasets.mnist
-covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx, io.cache
+covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
 """
 
 import ast
@@ -34,7 +34,7 @@ from tdamp.datasets import (
     wheels,
     xlsx,
 )
-from tdamp.datasets.fetch import fetch_into, obtain
+from tdamp.datasets.fetch import fetch_into, obtain, write_whole
 from tdamp.datasets.pinned import DataSet, File, Wheel
 from tdamp.io import cache
 
@@ -298,27 +298,6 @@ def test_other_content_is_refused_unless_allowed(tmp_path):
         packed.unpack(gzip.compress(CONTENT)[:-4])
 
 
-def test_cache_folder_of_each_system(tmp_path, monkeypatch):
-    """contract: the variable, then what each system prescribes."""
-    assert cache.cache_folder() == tmp_path / "cache"
-    monkeypatch.delenv(cache.VARIABLE)
-    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/fast")
-    assert cache.cache_folder() == Path("/fast/tdamp")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert cache.cache_folder() == Path("/home/ada/Library/Caches/tdamp")
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    assert cache.cache_folder() == Path("/home/ada/AppData/Local/tdamp")
-    monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert cache.cache_folder() == Path("/local/tdamp")
-
-
 # fetching
 
 
@@ -378,7 +357,7 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
     else:
         monkeypatch.setattr(os, "replace", no_move)
     with pytest.raises(DataNotFound, match=r"No space left.*TDAMP_CACHE"):
-        cache.write_whole(tmp_path / "kept" / "toy.csv", CONTENT)
+        write_whole(tmp_path / "kept" / "toy.csv", CONTENT)
     assert files_below(tmp_path / "kept") == ["toy.csv"]
     assert (tmp_path / "kept" / "toy.csv").read_bytes() == b"old"
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from tdamp.io.cache import cache_folder
+from tdamp.io import cache
 
 
-def test_the_variable_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """contract: $TDAMP_CACHE itself, with the home folder for a tilde; else a folder of the system's caches."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("TDAMP_CACHE", "~/here")
-    assert cache_folder() == tmp_path / "here"
-    monkeypatch.delenv("TDAMP_CACHE")
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert cache_folder() == tmp_path / "caches" / "tdamp"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says the specification
-    assert cache_folder() == tmp_path / ".cache" / "tdamp"
+def test_cache_folder_of_each_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: the variable, then what each system prescribes."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    assert cache.cache_folder() == tmp_path / "cache"
+    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv(cache.VARIABLE, "~/here")
+    assert cache.cache_folder() == Path("/home/ada/here")
+    monkeypatch.delenv(cache.VARIABLE)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/fast")
+    assert cache.cache_folder() == Path("/fast/tdamp")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache.cache_folder() == Path("/home/ada/Library/Caches/tdamp")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    assert cache.cache_folder() == Path("/home/ada/AppData/Local/tdamp")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert cache.cache_folder() == Path("/local/tdamp")

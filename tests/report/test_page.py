@@ -241,7 +241,7 @@ def test_a_learning_curve_shows_the_late_epochs() -> None:
 
 def test_matplotlib_is_imported_only_to_draw() -> None:
     """contract: no import statement of the report's modules names it."""
-    sources = [path.read_text(encoding="utf-8") for path in Path(page_module.__file__).parent.glob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in Path(page_module.__file__).parent.rglob("*.py")]
     assert len(sources) > 10 and not [s for s in sources if re.search(r"^\s*(import|from) matplotlib", s, re.MULTILINE)]
 
 

@@ -25,7 +25,9 @@ import tdamp
 from helpers.guard import HANGS
 from helpers.stopped import in_pieces, same
 from tdamp import Batches, MemMap, Parquet, TDAMPClassifier, TDAMPRegressor
+from tdamp.engine.state import scales_of
 from tdamp.estimators import base
+from tdamp.prediction import batched
 from tdamp.selection import streamed
 from tdamp.sources import Source, shuffle
 from tdamp.sources.spill import read, store
@@ -95,7 +97,7 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
     assert data.held is not None and len(data.held.x) == 50 and len(memory.x) == ROWS - 50
     all_x = np.concatenate([data.held.x, memory.x]) * x_scale + x_mean
     np.testing.assert_allclose(np.sort(all_x, 0), np.sort(x, 0), rtol=1e-6, atol=1e-5)
-    at = tdamp.state.scales_of("regression", *memory)
+    at = scales_of("regression", *memory)
     for ours, theirs in zip(data.stored.scales, at, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
     ticks: list[float] = []
@@ -304,7 +306,7 @@ def measure_prediction_from_a_memory_map(folder: Path) -> None:
     mapped[:] = np.resize(x, mapped.shape)
 
     def moments(rows: slice) -> np.ndarray:
-        return tdamp.blocks.moments(fitted.fitted_, fitted._new_rows(mapped[rows])).mean
+        return batched.moments(fitted.fitted_, fitted._new_rows(mapped[rows])).mean
 
     halves = [moments(slice(0, 50_000)), moments(slice(50_000, 100_000))]
     peaks = []

@@ -135,11 +135,6 @@ class Facts:
         if held.x is not None and held.x.shape[1] != self.widths[0]:
             raise ValueError(f"held.x has {held.x.shape[1]} columns: expected {self.widths[0]}, one for each input")
 
-    @property
-    def wording(self) -> Wording:
-        """What the report calls things of this task."""
-        return TASKS[self.task]
-
     def feature(self, at: int) -> str:
         """Name of an input."""
         return str(self.feature_names[at]) if self.feature_names else f"input {at}"

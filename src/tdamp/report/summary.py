@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import metrics
 from ..engine.network import n_params
-from .facts import Facts, Held
+from .facts import TASKS, Facts, Held
 from .plots.training import noise_levels
 from .text import DASH, duration, number, percent, safe
 
@@ -101,7 +101,9 @@ def details(facts: Facts) -> list[Line]:
         count = len(facts.history)
         kept = "" if facts.epoch in (None, count) else f"; the posterior is that of epoch {facts.epoch}, the best one"
         lines += [
-            Line("Noise level", text, f"standard deviation of the noise in the {facts.wording.noise_in}, as learned"),
+            Line(
+                "Noise level", text, f"standard deviation of the noise in the {TASKS[facts.task].noise_in}, as learned"
+            ),
             Line(
                 "Training time",
                 duration(seconds),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..axes import WIDE, by_epoch, legend, marker, scale
 from ..canvas import SERIES, Picture, picture
-from ..facts import Facts
+from ..facts import TASKS, Facts
 
 OUTPUTS_SHOWN = len(SERIES)
 """Lines of noise of a regression with several outputs, one a colour."""
@@ -92,7 +92,7 @@ def noise(facts: Facts) -> Picture:
         axes.set_ylabel("standard deviation")
         legend(figure, shown.shape[1])
 
-    of = facts.wording.noise_in
+    of = TASKS[facts.task].noise_in
     read = f"The noise in the {of} as the model has learned it: the part that it does not explain by the inputs."
     return picture("noise", "Noise level", read, paint)
 

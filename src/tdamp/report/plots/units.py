@@ -9,7 +9,7 @@ import numpy as np
 
 from ..axes import legend, marker, scale, tint
 from ..canvas import GRID, INK, SERIES, Picture, need, picture
-from ..facts import Facts
+from ..facts import TASKS, Facts
 from ..text import number, percent, short
 from .training import layer_name
 
@@ -115,7 +115,7 @@ def kept(keep: float) -> str:
 def frontier_keys(facts: Facts) -> tuple[str, str]:
     """The names of a path's size and error."""
     has_params = all("params" in row for row in facts.frontier or ())
-    return "params" if has_params else "units", facts.wording.error
+    return "params" if has_params else "units", TASKS[facts.task].error
 
 
 def frontier(facts: Facts) -> Picture:
