@@ -5,6 +5,7 @@ covers: _optional, export.tails
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 
 import mpmath
@@ -17,6 +18,8 @@ from tdamp._optional import MissingExtra, need
 from tdamp.engine.network import Network
 from tdamp.engine.turbo import posterior
 from tdamp.export import plain, tails, to_onnx
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
+from tdamp.factors.likelihoods.gaussian import Gaussian
 
 NETWORK = Network((3, 4, 2))
 
@@ -87,3 +90,16 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_
         to_onnx(random_plain(fitted, 7, seed=0)[0], tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
     assert need("json", "export").dumps([1]) == "[1]"
+
+
+def test_a_likelihood_without_an_export_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: a regression whose likelihood is another than the Gaussian ones is not exported as one of them."""
+
+    class Toy(Gaussian):
+        name = "toy"
+
+    monkeypatch.setitem(LIKELIHOODS, "toy", Toy())
+    fitted = random_fitted(Network((3, 2)), 3, seed=0)
+    other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="toy"))
+    with pytest.raises(ValueError, match="likelihood='toy' has no export yet"):
+        plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0)

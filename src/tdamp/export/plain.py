@@ -10,10 +10,8 @@ import numpy as np
 
 from ..engine.network import Network, Noise, Task
 from ..engine.turbo import posterior
+from ..factors.likelihoods.catalog import name_of
 from ..training.fitted import Fitted
-
-SCALES_TARGETS: dict[Task, bool] = {"regression": True, "classification": False}
-"""By task: whether the targets have a unit."""
 
 
 class PlainLayer(NamedTuple):
@@ -77,7 +75,12 @@ def plain_of(
     inputs = np.asarray(fitted.inputs)
     if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
-    if not SCALES_TARGETS[fitted.network.task] and (y_mean is not None or y_scale is not None):
+    network = fitted.network
+    if network.likelihood != name_of(network.task, network.noise):
+        raise ValueError(
+            f"likelihood={network.likelihood!r} has no export yet: predict in Python, from a folder of tdamp.save"
+        )
+    if network.output.has_classes and (y_mean is not None or y_scale is not None):
         raise ValueError("y_mean and y_scale belong to a regression: leave them out for a classification")
     labels = None if classes is None else tuple(_label(label) for label in classes)
     names = None if feature_names is None else tuple(map(str, feature_names))

@@ -22,7 +22,7 @@ def array_name(path: Any) -> str:
 
     Names in files outlive the code: where a field of the state is renamed or moves, the file's name is kept here.
     """
-    return path_name(path)
+    return path_name(path).replace(".prior_state.", ".chain.")
 
 
 def state_arrays(state: State) -> Arrays:
@@ -30,8 +30,8 @@ def state_arrays(state: State) -> Arrays:
     return {array_name(path): np.asarray(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
 
 
-def restore_state(network: Network, arrays: Arrays) -> State:
-    """The posterior from arrays by name, each of the shape that this network's has."""
+def restore_state(network: Network, prior: str, arrays: Arrays) -> State:
+    """The posterior under this prior from arrays by name, each of the shape that this network's has."""
     if network.n_params > sum(array.size for array in arrays.values()):
         raise ModelFileError("the network is larger than the arrays of its file")
 
@@ -46,16 +46,16 @@ def restore_state(network: Network, arrays: Arrays) -> State:
             raise ModelFileError("noise_var must be positive")
         return array.astype(expected.dtype)
 
-    state = jax.device_put(jax.tree_util.tree_map_with_path(checked, _untrained(network)))
+    state = jax.device_put(jax.tree_util.tree_map_with_path(checked, _untrained(network, prior)))
     if not is_finite(state) or not all(mask.any() for mask in active_units(state)):
         raise ModelFileError("the posterior is not finite, or a layer is empty")
     return state
 
 
-def _untrained(network: Network) -> State:
+def _untrained(network: Network, prior: str) -> State:
     """A state with the arrays' shapes and types."""
-    y = np.zeros((1, network.n_targets)) if network.task == "regression" else np.zeros(1, int)
-    return init(network, Settings(), np.random.default_rng(0), np.zeros((1, network.widths[0]), np.float32), y)
+    x, y = np.zeros((1, network.widths[0]), np.float32), network.output.example_y(network.n_targets)
+    return init(network, Settings(prior=prior), np.random.default_rng(0), x, y)
 
 
 def calibration_arrays(calibration: Calibration | None) -> Arrays:

@@ -83,7 +83,7 @@ def _restore(arrays: Arrays, config: dict[str, Any]) -> Estimator:
     settings = Settings(**_tuples(config["settings"]))
     estimator.fitted_ = Fitted(
         network,
-        restore_state(network, arrays),
+        restore_state(network, settings.prior, arrays),
         kept,
         history,
         Outcome[config["outcome"]],
