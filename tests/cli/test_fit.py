@@ -29,7 +29,7 @@ def test_facts(regression: Example) -> None:
     assert asked["widths"] == [7, 16, 1] and asked["parameters"] == 8 * 16 + 17
     assert left["units"] == sum(left["widths"][:-1]) <= round(0.5 * asked["units"]) + 2
     assert any("garden" in note and "missing" in note for note in found["notes"])
-    assert "garden" in regression.result.err  # the notes are also told, beside the JSON
+    assert "garden" in regression.result.err  # the notes are printed too, beside the JSON
 
 
 def test_test_score_is_of_rows_not_trained_on(regression: Example) -> None:
@@ -126,9 +126,9 @@ def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypa
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     save = checkpoint.Stage.save
 
-    def stopping(*given: Any) -> None:
-        save(*given)
-        if given[1] == 2:
+    def stopping(*arguments: Any) -> None:
+        save(*arguments)
+        if arguments[1] == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -225,8 +225,8 @@ def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeyp
     csv(tmp_path, "houses.csv", houses(40))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
-    given = {"data": "houses.csv", "--target": "price", "--out": "m"} | change
-    result = call("fit", given.pop("data"), *(part for pair in given.items() for part in pair))
+    options = {"data": "houses.csv", "--target": "price", "--out": "m"} | change
+    result = call("fit", options.pop("data"), *(part for pair in options.items() for part in pair))
     assert result.code == 2 and words in result.err and result.err.startswith("tdamp: ") and result.out == ""
     assert (tmp_path / "full" / "notes.txt").read_text() == "mine" and not (tmp_path / "m").exists()
 

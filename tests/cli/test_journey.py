@@ -22,8 +22,8 @@ COMMAND = [sys.executable, "-m", "tdamp.cli"]
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command in a folder."""
-    given = [str(argument) for argument in arguments]
-    return subprocess.run([*COMMAND, *given], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
+    texts = [str(argument) for argument in arguments]
+    return subprocess.run([*COMMAND, *texts], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -111,9 +111,9 @@ def test_inspect(regression: Example) -> None:
     found = call("inspect", regression.model, "--json").json
     estimator = tdamp.load(regression.model)
     prob = dict(zip(estimator.feature_names_in_, estimator.feature_active_prob_, strict=True))
-    needed = {column["name"]: column["needed"] for column in found["columns"]}
-    assert needed["area"] == pytest.approx(prob["area"])
-    assert needed["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
+    relevance = {column["name"]: column["needed"] for column in found["columns"]}
+    assert relevance["area"] == pytest.approx(prob["area"])
+    assert relevance["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
     assert found["features"] == list(estimator.feature_names_in_)
     assert found["training"]["epochs"] == 3 and "test_predictions" not in found
     text = call("inspect", regression.model).out

@@ -47,10 +47,10 @@ def test_round_trip_bit_for_bit(tmp_path: Path) -> None:
     config = {"names": ["größe", "日"], "depth": 2, "scale": 1 / 3, "nested": {"a": [1, None, True]}, "": "x"}
     folder = tmp_path / "neu" / "modèle 模型"
     save(folder, arrays, config, CARD)
-    found, said = load(str(folder))
-    assert same(found, {k: np.ascontiguousarray(v) if v.ndim else v for k, v in arrays.items()})
-    assert said == config
-    assert all(array.flags.writeable for array in found.values())
+    stored, read = load(str(folder))
+    assert same(stored, {k: np.ascontiguousarray(v) if v.ndim else v for k, v in arrays.items()})
+    assert read == config
+    assert all(array.flags.writeable for array in stored.values())
     assert sorted(path.name for path in folder.iterdir()) == ["README.md", "config.json", "model.safetensors"]
     assert (folder / "README.md").read_text() == CARD
     header = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -169,16 +169,16 @@ def test_labels_seen_late(small: Path) -> None:
 def test_few_rows_are_fitted_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: up to 20,000 rows all go to `fit_table`, in memory, a part to be held out as it sees fit."""
     x, y = problem(200)
-    given: list[tuple[Data, float]] = []
+    calls: list[tuple[Data, float]] = []
 
     def instead(network: object, data: Data, settings: object, *, fraction: float, **rest: object) -> None:
-        given.append((data, fraction))
+        calls.append((data, fraction))
         raise InterruptedError
 
     monkeypatch.setattr(base, "fit_table", instead)
     with pytest.raises(InterruptedError):
         model().fit(Batches(in_batches(x, y)))
-    ((data, fraction),) = given
+    ((data, fraction),) = calls
     np.testing.assert_allclose(np.sort(data.y[:, 0]), (y - y.mean()) / y.std(), rtol=1e-5, atol=1e-6)
     assert len(data.x) == 200 and fraction == 0.1
 
@@ -286,9 +286,9 @@ def test_a_full_disk(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("tdamp.sources.spill.scatter", full)
-    with pytest.raises(OSError, match="give the source a spill_dir with more room") as told:
+    with pytest.raises(OSError, match="give the source a spill_dir with more room") as caught:
         model().fit(Batches(in_batches(*problem()), spill_dir=small))
-    assert told.value.errno == errno.ENOSPC and list(small.iterdir()) == []
+    assert caught.value.errno == errno.ENOSPC and list(small.iterdir()) == []
 
 
 def test_progress(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

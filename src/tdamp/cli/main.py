@@ -82,7 +82,7 @@ class Version(argparse.Action):
     """Asks the package only when it is wanted."""
 
     def __call__(self, parser: argparse.ArgumentParser, *rest: object, **more: object) -> None:
-        """Print and end."""
+        """Print the version and exit."""
         from .. import __version__
 
         print(f"tdamp {__version__}")

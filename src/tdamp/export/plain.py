@@ -50,7 +50,7 @@ class Plain:
 
     @property
     def network(self) -> Network:
-        """Its shape."""
+        """Shape of the network, without what pruning removed."""
         widths = (len(self.inputs), *(len(layer.b_mean) for layer in self.layers))
         return Network(widths, self.task, self.activation, self.noise)
 

@@ -96,7 +96,7 @@ def load(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def _digest(config: dict[str, Any]) -> str:
-    """Of the entries, however they are laid out in the file."""
+    """SHA-256 of the entries, however they are laid out in the file."""
     plain = json.loads(json.dumps(config, allow_nan=False))  # its keys are text, and can be sorted
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 

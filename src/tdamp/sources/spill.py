@@ -52,11 +52,11 @@ class Streamed(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Held out or not."""
+        """Number of rows, held out or not."""
         return len(self.stored.x) + (0 if self.held is None else len(self.held.x))
 
     def in_memory(self) -> Data:
-        """The stored rows."""
+        """The stored rows as arrays."""
         return Data(*(rows[:] for rows in self.stored))
 
 

@@ -56,7 +56,7 @@ class CategoryColumn:
 
     @classmethod
     def fit(cls, cells: Cells, notes: list[str]) -> CategoryColumn | None:
-        """None, with a note, when the column is constant or nearly all of its texts differ."""
+        """Learn the levels; None, with a note, when the column is constant or nearly all of its texts differ."""
         texts = [text for text in cells.texts() if text is not None]
         counts = Counter(texts)
         marks = len(texts) < len(cells.values)
@@ -117,7 +117,7 @@ class CategoryColumn:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fitted column as plain data for JSON."""
         kept = {"levels": list(self.levels), "other": self.other, "marks": self.marks}
         return {"kind": "category", "name": self.name, **kept}
 

@@ -49,7 +49,7 @@ class Filling:
         return (value,) * self.values + (f"{column} is missing",) * self.marks
 
     def fit_note(self, cells: Cells, median: str) -> list[str]:
-        """What was done about missing cells in training."""
+        """Notes about missing cells in training."""
         if not self.marks:
             return []
         start = f"Column {cells.name}: {int(cells.missing.sum())} of {len(cells.values)} cells are missing"
@@ -58,7 +58,7 @@ class Filling:
         return [f"{start}, filled with the median {median} and marked by a column of its own."]
 
     def new_note(self, cells: Cells, median: str) -> list[str]:
-        """What was done about cells missing now that were all there in training."""
+        """Notes about missing cells in a column that had none in training."""
         gone = int(cells.missing.sum())
         if self.marks or not gone:
             return []
@@ -78,7 +78,7 @@ class NumberColumn:
 
     @classmethod
     def fit(cls, cells: Cells, reader: NumberReader, notes: list[str]) -> NumberColumn | None:
-        """None, with a note, when the column is constant."""
+        """Learn the column; None, with a note, when it is constant."""
         numbers = reader.read(cells)
         filling = Filling.fit(numbers)
         if filling.constant:
@@ -105,7 +105,7 @@ class NumberColumn:
         return self.filling.columns(self.reader.read(cells))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fitted column as plain data for JSON."""
         decimal, grouped = self.reader.notation
         how = {"decimal": decimal, "grouped": grouped, "boolean": self.reader.boolean}
         return {"kind": "number", "name": self.name, **how, **asdict(self.filling)}
@@ -130,7 +130,7 @@ class DateColumn:
 
     @classmethod
     def fit(cls, cells: Cells, reader: DateReader, notes: list[str]) -> DateColumn | None:
-        """None, with a note, when the column is constant."""
+        """Learn the column; None, with a note, when it is constant."""
         days, zones = reader.read(cells)
         origin = float(np.nanmin(days))
         filling = Filling.fit(days - origin)
@@ -165,7 +165,7 @@ class DateColumn:
         return self.filling.columns(days - self.origin)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fitted column as plain data for JSON."""
         how = {"zoned": self.reader.zoned, "origin": self.origin}
         return {"kind": "date", "name": self.name, **how, **asdict(self.filling)}
 

@@ -29,7 +29,7 @@ class Encoder:
     """
 
     def __init__(self, columns: Sequence[Column], target: Target, ignored: Sequence[str], notes: Sequence[str]) -> None:
-        """Of fitted parts; people call `fit` or `from_json`."""
+        """Put fitted parts together; callers use `fit` or `from_json`."""
         self.columns, self.ignored = tuple(columns), tuple(ignored)
         self.notes, self.last_notes = list(notes), list[str]()
         self._target = target
@@ -108,7 +108,7 @@ class Encoder:
 
     @property
     def target_names(self) -> tuple[str, ...]:
-        """The target columns."""
+        """Names of the target columns."""
         return self._target.names
 
     @property
@@ -117,7 +117,7 @@ class Encoder:
         return self._target.classes
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for json.dumps."""
+        """The encoder as plain data for JSON."""
         return {
             "format": _FORMAT,
             "version": _VERSION,

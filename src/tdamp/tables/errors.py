@@ -33,7 +33,7 @@ def need(module: str) -> Any:
 
 
 def listing(names: Iterable[object]) -> str:
-    """'a', 'b' and 3 more."""
+    """Names as a list in a sentence: 'a', 'b' and 3 more."""
     shown = [repr(name) for name in names]
     more = len(shown) - _SHOWN
     return ", ".join(shown) if more <= 0 else f"{', '.join(shown[:_SHOWN])} and {more} more"

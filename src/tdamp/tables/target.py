@@ -79,7 +79,7 @@ class Target:
         return np.array(self.classes)[np.array([codes[text] for text in texts], np.int64)]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The target as plain data for JSON."""
         readers = [{**reader.notation._asdict(), "boolean": reader.boolean} for reader in self.readers]
         return {"names": list(self.names), "task": self.task, "readers": readers, "classes": list(self.classes)}
 
