@@ -97,7 +97,7 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
     assert data.held is not None and len(data.held.x) == 50 and len(memory.x) == ROWS - 50
     all_x = np.concatenate([data.held.x, memory.x]) * x_scale + x_mean
     np.testing.assert_allclose(np.sort(all_x, 0), np.sort(x, 0), rtol=1e-6, atol=1e-5)
-    at = scales_of("regression", *memory)
+    at = scales_of(NETWORK, *memory)
     for ours, theirs in zip(data.stored.scales, at, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
     ticks: list[float] = []
