@@ -21,8 +21,8 @@ from tdamp.training import checkpoint
 
 PROGRAM = """
 import os, signal, sys
-from tdamp import checkpoint
-from tdamp.cli import main
+from tdamp.training import checkpoint
+from tdamp.cli.main import main
 checkpoint.SECONDS, checkpoint.SHARE = 0.0, float("inf")  # every epoch is written
 write = checkpoint.Checkpoint.write
 

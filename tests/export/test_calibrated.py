@@ -26,7 +26,7 @@ BY = Calibration(np.array([3.0, 0.4]), np.array([1.5, 2.5]), np.array([5.0, 40.0
 def test_every_export_predicts_as_wide(noise: str, tmp_path: Path) -> None:
     """twin: the library's own stretched prediction, to the files' rounding; the tails are told."""
     network = Network((4, 6, 2 if noise == "constant" else 4), noise=noise)  # type: ignore[arg-type]
-    made = random_fitted(dataclasses.replace(network, noise="constant"), 7, seed=2, decades=0.3)
+    made = random_fitted(Network(network.widths), 7, seed=2, decades=0.3)
     state = made.state._replace(noise_var=made.state.noise_var[:2])
     fitted = dataclasses.replace(made, network=network, state=state, calibration=BY)
     _, x = random_plain(made, 7, seed=2)
