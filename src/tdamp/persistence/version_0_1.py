@@ -16,4 +16,4 @@ class Layer:
     def __new__(cls, *fields: Any) -> Any:
         """`chain` was the eighth; only the burst prior has one now, and where it is not needed it does no harm."""
         *before, chain, active_prob, sure = fields
-        return turbo.Layer(*before, active_prob, sure, chain)
+        return turbo.Layer(*before, active_prob, sure, prior_state=chain)  # type: ignore[call-arg]
