@@ -1,4 +1,4 @@
-"""`tdamp bench ...`: measurements, most of them beside peers (extra `bench`)."""
+"""`tdamp bench SUITE`: measurements, most of them beside peers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SOAK_PARTS = ("problems", "streams")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
-    bench = commands.add_parser("bench", help="measure against peers (extra `bench`)")
+    """Add the command to the parser."""
+    bench = commands.add_parser("bench", help="measure against peers")
     bench.set_defaults(command=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(title="benchmarks", metavar="BENCHMARK")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tdamp._optional import need
+from ..core.plotting import plt, ticker
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,6 @@ def lines(points: pd.DataFrame, x: str, labels: Mapping[str, str], scale: float 
 
 def figure(panels: Sequence[Panel], path: Path, styles: Mapping[str, Style] = STYLES) -> None:
     """Panels side by side over one legend, written as `path`.png and `path`.svg."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     # the salt and the missing date make the same drawing the same file
     with plt.rc_context(
         {"svg.hashsalt": "tdamp", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
@@ -120,7 +118,6 @@ def _draw_line(axis: Any, line: Line, style: Style, markers: bool) -> Any:
 
 
 def _dress(axis: Any, panel: Panel) -> None:
-    ticker = need("matplotlib.ticker", "bench")
     axis.set_title(panel.title, loc="left", fontweight="bold")
     axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_y:

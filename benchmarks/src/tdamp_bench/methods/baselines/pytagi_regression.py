@@ -20,8 +20,8 @@ from tdamp._optional import need
 from ...suites.uci.tasks import Answer, Gaussian, Task
 from .start import Orders
 
-pytagi = need("pytagi", "bench")
-nn = need("pytagi.nn", "bench")
+pytagi = need("pytagi", "peers", "tdamp-bench")
+nn = need("pytagi.nn", "peers", "tdamp-bench")
 
 HELD_OUT = 0.2
 """Share of the training rows on which noise, epochs and minibatches are chosen."""

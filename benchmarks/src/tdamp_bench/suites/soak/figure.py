@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tdamp._optional import need
-
+from ...core.plotting import plt
 from . import summary
 from .places import CLIPS
 
@@ -17,8 +16,6 @@ LEAST = 1e-7
 
 def draw(problems: summary.Lines, streams: summary.Lines, path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(17, 4.6), layout="constrained")
     for i, name in enumerate(CLIPS):
         share = summary.shares(problems, i)

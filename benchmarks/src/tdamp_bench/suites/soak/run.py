@@ -10,7 +10,6 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from tdamp._optional import need
 from tdamp.training.compilation import keep_compiled
 
 from ...core import record
@@ -33,7 +32,6 @@ def run(
 ) -> dict[str, Any]:
     """Run what the file of lines beside `out` does not hold yet, then the summary of all it holds; may be stopped."""
     console = console or Console()
-    need("matplotlib", "bench")
     keep_compiled()
     plan = plan or (QUICK if quick else FULL)
     store = Store(out.with_suffix(".jsonl"), plan)
