@@ -30,7 +30,7 @@ def test_a_training_that_goes_wrong_has_infinite_losses(blobs, monkeypatch):
         object.__setattr__(model, "fitted", replace(model.fitted, outcome=Outcome.DIVERGED))
         return model
 
-    real = tdamp_configurations.ours.train
-    monkeypatch.setattr(tdamp_configurations.ours, "train", train)
+    real = tdamp_configurations.tdamp.train
+    monkeypatch.setattr(tdamp_configurations.tdamp, "train", train)
     (run,) = Paper().train([Job(blobs, 0, 1.0, paper_grid("mnist", 1.0)[0])], (12, 8, 3), 20, 3, silent)
     assert [math.isinf(loss) for loss in run.loss] == [False, False, True] and run.note

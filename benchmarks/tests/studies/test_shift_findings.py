@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tdamp_bench.studies import shift
+from tdamp_bench.studies import shift_findings, shift_plan
 
 
 def test_shift_is_judged_seed_by_seed():
@@ -19,8 +19,8 @@ def test_shift_is_judged_seed_by_seed():
         for seed, value in reversed(list(enumerate(values)))
     ]
     rows += [row | {"number": "coverage", "value": 0.95} for row in rows if row["number"] == "nll"]
-    plan = shift.Plan(deltas=(0.0,), angles=(0,), noises=(0.0,))
-    found = shift.findings(pd.DataFrame(rows), plan)
+    plan = shift_plan.Plan(deltas=(0.0,), angles=(0,), noises=(0.0,))
+    found = shift_findings.findings(pd.DataFrame(rows), plan)
     assert len(found) == 1 + 3 + 3 and found[0].verdict.met
     for judged in (found[1:4], found[4:]):
         assert [(one.verdict.met, one.verdict.tied) for one in judged] == [(True, False), (False, True), (False, False)]
