@@ -121,7 +121,7 @@ def classification(family: str, seed: int, plan: Plan) -> dict[str, list[float]]
     noisy = [np.clip(x + s * rng.standard_normal(x.shape), 0, 1).astype(np.float32) for s in plan.noises]
     found: dict[str, list[float]] = {}
     for kind, sets in (("turned", turned), ("noisy", noisy)):
-        given = [probs(rows) for rows in sets]
-        each = [shifted(y, there) | {"ece": metrics.ece(y, there, BINS)} for there in given]
+        probabilities = [probs(rows) for rows in sets]
+        each = [shifted(y, there) | {"ece": metrics.ece(y, there, BINS)} for there in probabilities]
         found |= {f"{kind} {name}": [one[name] for one in each] for name in each[0]}
     return found

@@ -91,11 +91,11 @@ def _against(runs: pd.DataFrame, where: str) -> list[Finding]:
     found = []
     for name, theirs in by_seed.items():
         apart = gap(ours.to_numpy(), theirs.to_numpy())
-        said = f"tdamp's NLL is {apart.ours:.3g}, that of {LABELS[name]} {apart.theirs:.3g}"
+        comparison = f"tdamp's NLL is {apart.ours:.3g}, that of {LABELS[name]} {apart.theirs:.3g}"
         found.append(
             Finding(
                 apart.verdict(f"{where}: tdamp's NLL is below that of {LABELS[name]}"),
-                f"{where}: {said}: {apart.word} it, difference {apart.text()}.",
+                f"{where}: {comparison}: {apart.word} it, difference {apart.text()}.",
             )
         )
     return found

@@ -58,7 +58,7 @@ def by_hand(job, widths, batch, clients, local_epochs, rounds, masks=None):
     states = [adam_optax.init(widths, job.seed) for _ in range(clients)]
     own = shares(job.problem, clients, job.seed)
     orders = [Orders(len(share), job.seed + 1000 * k) for k, share in enumerate(own)]
-    numbers = [np.float32(job.config.get(name, 0.0)) for name in ("rate", "penalty")]
+    rate, penalty = (np.float32(job.config.get(name, 0.0)) for name in ("rate", "penalty"))
     step = jax.jit(masked_adam.scan_epoch, static_argnums=0)
     for _ in range(rounds):
         for k, share in enumerate(own):
@@ -67,8 +67,9 @@ def by_hand(job, widths, batch, clients, local_epochs, rounds, masks=None):
             for _ in range(local_epochs):
                 rows, present = minibatches(next(orders[k]), batch)
                 x, y = job.problem.x[share], job.problem.y[share]
+                penalties = masked_adam.Penalties(penalty, pull)
                 states[k] = step(
-                    job.problem.task, states[k], masks or all_units(widths), *numbers, pull, x, y, rows, present
+                    job.problem.task, states[k], masks or all_units(widths), rate, penalties, (x, y), (rows, present)
                 )
         server = jax.tree.map(lambda *each: np.mean(each, axis=0), *[state.params for state in states])
     return server
