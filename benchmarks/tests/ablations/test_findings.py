@@ -29,10 +29,10 @@ def test_findings_by_hand():
     found = findings.findings(table(rows), {"boston": tasks.boston(), "mnist": tasks.mnist()})
     words = {one.verdict.claim: one for one in found}
     assert len(found) == 5
-    said = next(one for claim, one in words.items() if claim.startswith("MNIST: turbo"))
+    finding = next(one for claim, one in words.items() if claim.startswith("MNIST: turbo"))
     tied = next(one for claim, one in words.items() if claim.startswith("Boston housing: turbo"))
     assert tied.verdict.tied and not tied.verdict.met and "tied with it" in tied.sentence
-    assert said.verdict.met and "confirmed" in said.sentence and "10.17 % against 20.33 %" in said.sentence
+    assert finding.verdict.met and "confirmed" in finding.sentence and "10.17 % against 20.33 %" in finding.sentence
     em, exact = (words[f"{name}: units left, worst distance from the target"].verdict for name in (
         "plain EM on rho", "exact rule, anchored PasP"))  # fmt: skip
     assert not em.met and em.value == pytest.approx(144 / 456) and exact.met and exact.value == 0

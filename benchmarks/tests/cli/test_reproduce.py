@@ -23,12 +23,12 @@ def test_a_quick_figure_leaves_its_files(tmp_path, capsys, figure):
     """enumeration: all files; a second call runs nothing and changes no byte."""
     arguments = ["reproduce", figure, "--quick", "--out", str(tmp_path)]
     assert main.main(arguments) == 0
-    said, n_calls = capsys.readouterr().out, len(Toy.calls)
+    printed, n_calls = capsys.readouterr().out, len(Toy.calls)
     files = {path.name: path.read_bytes() for path in (tmp_path / figure).iterdir()}
     assert set(files) == {"runs.jsonl", *(f"{figure}.{kind}" for kind in ("csv", "json", "png", "svg"))}
     report = json.loads(files[f"{figure}.json"], parse_constant=pytest.fail)
     assert report["quick"] is True and report["tasks"]["mnist"] == {"widths": [784, 128, 10], "batch": 100, "epochs": 3}
-    assert all(verdict["sentence"] in said.replace("\n", " ") for verdict in report["verdicts"])
+    assert all(verdict["sentence"] in printed.replace("\n", " ") for verdict in report["verdicts"])
     assert report["verdicts"] and report["seconds"]["boston"]["adam"]["test"] >= 0
     assert main.main(arguments) == 0 and len(Toy.calls) == n_calls
     assert {path.name: path.read_bytes() for path in (tmp_path / figure).iterdir()} == files

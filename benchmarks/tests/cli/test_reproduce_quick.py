@@ -79,8 +79,8 @@ def test_quick_figure(results, figure, capsys):
     assert report["quick"] and report["verdicts"]
     assert (results / figure / f"{figure}.png").stat().st_size > 10_000
     assert (results / figure / f"{figure}.svg").exists()
-    said = " ".join(capsys.readouterr().out.split())
-    assert all(" ".join(one["sentence"].split()) in said for one in report["verdicts"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(" ".join(one["sentence"].split()) in printed for one in report["verdicts"])
     CHECKS.get(figure, lambda *_: None)(found, report)
 
 

@@ -48,7 +48,7 @@ def test_a_lower_mean_alone_confirms_nothing():
 
 
 def test_never_as_good_as_adam():
-    """identity: each run counts one epoch more than all; without Adam, or without tdamp, nothing is said."""
+    """identity: each run counts one epoch more than all; without Adam, or without tdamp, there is no verdict."""
     slower, worse = curves.findings(curve_runs(tdamp=[[3.0] * 5] * 3, adam=ADAM), TASKS)
     assert "after 6 (never in 3 of 3 runs)" in slower.sentence and not slower.verdict.met and not slower.verdict.tied
     assert not worse.verdict.met and "worse than it" in worse.sentence

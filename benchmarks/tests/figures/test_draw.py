@@ -1,4 +1,4 @@
-"""Pictures: lines, looks, and reproducible files."""
+"""Pictures: lines, styles, and reproducible files."""
 
 import math
 

@@ -44,16 +44,16 @@ def test_a_quick_run_leaves_its_files(tmp_path, tiny):
     fits = pd.read_csv(folder / "margins-fit.csv")
     assert list(fits.columns) == ["method", "epoch", "number", "mean", "sem", "count"] and set(fits["count"]) == {2}
     report = json.loads((folder / "margins.json").read_text(), parse_constant=pytest.fail)
-    said = console.file.getvalue()
+    printed = console.file.getvalue()
     assert [one["variant"] for one in report["verdicts"]] == ["tdamp"] * 4 + ["tdamp_paper"] * 4
-    assert all(one["sentence"] in said for one in report["verdicts"])
+    assert all(one["sentence"] in printed for one in report["verdicts"])
     lines = (folder / "runs.jsonl").read_bytes()
     margins.run(Options(2, True, tmp_path), console)
     assert (folder / "runs.jsonl").read_bytes() == lines
 
 
 def test_at_most_five_seeds_and_only_mnist(tmp_path, tiny):
-    """identity: ten seeds are cut to five, and said so; Boston has no margins."""
+    """identity: ten seeds are cut to five, and it is noted; Boston has no margins."""
     console = Console(file=io.StringIO(), width=300)
     margins.run(Options(10, True, tmp_path), console)
     assert set(pd.read_csv(tmp_path / "margins" / "margins.csv")["seed"]) == set(range(5))

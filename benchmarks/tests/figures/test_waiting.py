@@ -13,8 +13,8 @@ def test_a_log_gets_a_line_now_and_then(console):
     with waiting.waiting(console, "toy", 6, clock=lambda: next(times)) as tick:
         for i in range(6):
             tick(f"run {i}")
-    said = console.file.getvalue().splitlines()
-    assert said == ["toy: 3 of 6 runs, 0 min left; run 2", "toy: 6 of 6 runs, 0 min left; run 5"]
+    printed = console.file.getvalue().splitlines()
+    assert printed == ["toy: 3 of 6 runs, 0 min left; run 2", "toy: 6 of 6 runs, 0 min left; run 5"]
     terminal = Console(force_terminal=True, file=io.StringIO(), width=120)
     with waiting.waiting(terminal, "toy", 1) as tick:
         tick("run 0")

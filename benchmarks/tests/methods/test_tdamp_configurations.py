@@ -15,9 +15,9 @@ def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
     """identity: the count, a loss for every epoch, and the same seed the same run."""
     widths, method = (12, 8, 3), Tdamp()
     jobs = [Job(blobs, 0, keep, method.grid("mnist", keep)[0]) for keep in (1.0, 0.5, 0.5)]
-    told: list[str] = []
-    runs = method.train(jobs, widths, 20, 4, told.append)
-    assert [run.units for run in runs] == [20, 10, 10] and len(told) == 3
+    ticks: list[str] = []
+    runs = method.train(jobs, widths, 20, 4, ticks.append)
+    assert [run.units for run in runs] == [20, 10, 10] and len(ticks) == 3
     assert all(len(run.loss) == len(run.extra["noise_var"]) == 4 for run in runs)
     assert runs[1].loss == runs[2].loss and runs[0].loss[-1] < 0.2
 

@@ -63,8 +63,8 @@ def minibatch_by_loops(task, iterations, priors, means, x, y, noise_var):
                 u.append(np.ones((rows, widths[l + 1] + 1)))
                 d.append(np.zeros((rows, widths[l + 1] + 1)))
                 for n, k in np.ndindex(rows, widths[l + 1]):
-                    said = big_b[l][n, k], big_a[l][n, k]
-                    u[-1][n, k], d[-1][n, k], _, _ = relu_by_quadrature(p[l][n, k], v[l][n, k], *said)
+                    message = big_b[l][n, k], big_a[l][n, k]
+                    u[-1][n, k], d[-1][n, k], _, _ = relu_by_quadrature(p[l][n, k], v[l][n, k], *message)
         m_new, s_new = [a.copy() for a in m], [a.copy() for a in s]
         for l in reversed(range(depth)):
             for n in range(rows):
@@ -74,8 +74,8 @@ def minibatch_by_loops(task, iterations, priors, means, x, y, noise_var):
                     g[l][n], gamma[l][n] = (y[n] - p[l][n]) / (v[l][n] + noise_var), 1 / (v[l][n] + noise_var)
                 else:
                     for k in range(widths[l + 1]):
-                        said = big_b[l][n, k], big_a[l][n, k]
-                        _, _, g[l][n, k], gamma[l][n, k] = relu_by_quadrature(p[l][n, k], v[l][n, k], *said)
+                        message = big_b[l][n, k], big_a[l][n, k]
+                        _, _, g[l][n, k], gamma[l][n, k] = relu_by_quadrature(p[l][n, k], v[l][n, k], *message)
                 for i in range(widths[l] if l > 0 else 0):
                     w, var, gn, cn = m[l][i], s[l][i], g[l][n], gamma[l][n]
                     big_a[l - 1][n, i] = sum(w**2 * cn)

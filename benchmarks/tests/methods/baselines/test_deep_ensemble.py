@@ -54,7 +54,7 @@ def test_ensemble_learns_a_line_and_its_noise(recipes, line, monkeypatch):
 
 
 def test_an_ensemble_may_choose_adamw(line, monkeypatch):
-    """contract: eight recipes to choose from, the plain ones among them; what was chosen is said."""
+    """contract: eight recipes to choose from, the plain ones among them; the choice is reported."""
     assert (
         deep_ensemble.effort(400, recipes=deep_ensemble.PLAIN + deep_ensemble.ADAMW).recipes[:4] == deep_ensemble.PLAIN
     )

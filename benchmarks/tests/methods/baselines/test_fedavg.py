@@ -127,9 +127,9 @@ def test_shares_together_give_what_separate_calls_give(method, lines):
     """twin: shares of units, seeds and splits in one call against a call for each; units are n_keep; bytes by hand."""
     config = {"rate": 0.01, "penalty": 1e-3, "prox": 0.1}
     jobs = [Job(lines[s], s, keep, config) for keep in (1.0, 0.3) for s in (0, 1)]
-    said: list[str] = []
-    together = method(local_epochs=2).train(jobs, LINE, 20, 2, said.append)
-    assert len(said) == 4 and [run.units for run in together] == [16, 16, 5, 5]
+    ticks: list[str] = []
+    together = method(local_epochs=2).train(jobs, LINE, 20, 2, ticks.append)
+    assert len(ticks) == 4 and [run.units for run in together] == [16, 16, 5, 5]
     for job, run in list(zip(jobs, together, strict=True))[1:3]:
         (alone,) = method(local_epochs=2).train([job], LINE, 20, 2, silent)
         np.testing.assert_allclose(run.loss, alone.loss, rtol=1e-3)
@@ -179,7 +179,7 @@ def test_masks_hold_for_all_clients(blobs):
 
 
 def test_the_paper_has_four_and_ten_clients_of_ten_epochs(blobs, lines):
-    """enumeration: by task; ten local epochs unless told otherwise."""
+    """enumeration: by task; ten local epochs by default."""
     assert CLIENTS == {"regression": 4, "classification": 10} and federation.LOCAL_EPOCHS == 10
     for problem, widths, clients in ((lines[0], LINE, 4), (blobs, BLOB, 10)):
         fed = FedAvgAdam().fleet([Job(problem, 0, 1.0, {"rate": 0.01})], widths, 100)

@@ -53,11 +53,11 @@ def assert_switched_off(params, masks):
 def test_units_and_losses_by_share(method, blobs):
     """enumeration: units are n_keep at every share; a loss for every epoch; the last one is the pruned network's."""
     keeps = (1.0, 0.7, 0.5, 0.31, 0.1, 0.01)
-    said = []
+    ticks = []
     jobs = [Job(blobs, 0, keep, {"rate": 0.01, "penalty": 1e-4}) for keep in keeps]
-    runs = method().train(jobs, DEEP, 50, 4, said.append)
+    runs = method().train(jobs, DEEP, 50, 4, ticks.append)
     assert [run.units for run in runs] == [n_keep(DEEP, keep) for keep in keeps] == [27, 19, 14, 8, 3, 3]
-    assert len(said) == 6 and all(len(run.loss) == 4 and np.isfinite(run.loss).all() for run in runs)
+    assert len(ticks) == 6 and all(len(run.loss) == 4 and np.isfinite(run.loss).all() for run in runs)
     assert runs[-1].loss[-1] > runs[0].loss[-1]
 
 

@@ -24,8 +24,8 @@ def test_summary_and_verdicts_by_hand():
     assert ours["mean"]["test"]["error"] == pytest.approx(0.02) and ours["mean"]["notes"] == {"rate": 0.1}
     assert ours["mean"]["test"]["reliability"]["accuracy"] == [None, 1.0]
     assert ours["standard_error"]["error"] == pytest.approx(0.01)
-    said = summary.verdicts(parts, found)
-    limits, adamw, ensemble = said[:2], said[2:5], said[5:]
+    judged = summary.verdicts(parts, found)
+    limits, adamw, ensemble = judged[:2], judged[2:5], judged[5:]
     assert [v.met for v in limits] == [False, True]
     assert [(v.met, v.tied) for v in adamw] == [(True, False), (True, False), (False, True)]
     assert adamw[0].value == pytest.approx(stats.ttest_rel([0.01, 0.03], [0.02, 0.041]).statistic)

@@ -15,6 +15,6 @@ def test_clips_are_summed_up(line):
     assert found["negative_prec"]["median_share"] == pytest.approx(0.1)
     assert found["negative_prec"]["median_share_where_acted"] == pytest.approx(0.3)
     assert found["self_coupling"]["most"] == pytest.approx(0.2) and found["excess_prec"]["acted"] == 0
-    told = summary.of_problems([line(wrong=["diverged"], outcome="DIVERGED"), line()])
-    assert told["outcomes"] == {"DIVERGED": 1, "OK": 1} and told["with_faults"] == 1
-    assert [verdict.met for verdict in summary.verdicts(told, {})] == [False]
+    summed = summary.of_problems([line(wrong=["diverged"], outcome="DIVERGED"), line()])
+    assert summed["outcomes"] == {"DIVERGED": 1, "OK": 1} and summed["with_faults"] == 1
+    assert [verdict.met for verdict in summary.verdicts(summed, {})] == [False]
