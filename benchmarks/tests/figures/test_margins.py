@@ -25,8 +25,8 @@ def tiny(monkeypatch, blobs):
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, tiny):
-    """enumeration: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts are
-    said; nothing is run twice.
+    """enumeration: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts
+    in words; nothing is run twice.
     """
     console = Console(file=io.StringIO(), width=300)
     margins.run(Options(2, True, tmp_path), console)
