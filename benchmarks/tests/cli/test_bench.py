@@ -10,7 +10,7 @@ from tdamp_bench.suites.accuracy import run as accuracy_run
 
 
 @pytest.mark.parametrize("kind", ["accuracy", "speed"])
-def test_the_command_stops_at_once_without_the_extra(kind, monkeypatch, capsys, tmp_path):
+def test_the_command_stops_at_once_without_the_peers(kind, monkeypatch, capsys, tmp_path):
     """Exit code 2 and one line, before any training."""
     for name in ("torch", "pytagi"):
         monkeypatch.setitem(sys.modules, name, None)

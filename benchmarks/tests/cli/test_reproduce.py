@@ -54,7 +54,7 @@ def test_tuning_and_test_rows(tmp_path):
     assert len(jobs) == len(set(jobs)) == 8 * (3 + 2)
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path, capsys):
+def test_ctrl_c_shows_how_to_resume(tmp_path, capsys):
     """identity: the same command, in words a shell takes; nothing finished is lost."""
     out = tmp_path / "my results"
     Toy.stop_at = 3
@@ -80,7 +80,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, capsys):
     assert main.main(arguments) == 0 and len(Toy.calls) == 3 * 2 + 2 * 2
 
 
-def test_list_tells_what_is_there(tmp_path, capsys, monkeypatch):
+def test_list_shows_what_is_there(tmp_path, capsys, monkeypatch):
     """enumeration: made, begun and not made; every name with its title."""
     (tmp_path / "curves").mkdir()
     (tmp_path / "curves" / "curves.json").touch()

@@ -19,7 +19,7 @@ def test_reports_keep_the_parts_of_earlier_runs(tmp_path):
     assert parts["one"]["verdicts"][0]["met"] is False
 
 
-def test_surroundings_tell_no_paths_or_names():
+def test_surroundings_have_no_paths_or_names():
     """Versions and hardware only."""
     found = record.surroundings()
     assert found["versions"]["jax"] and found["cores"] >= 1

@@ -56,7 +56,7 @@ def test_lines_of_a_summary():
     ]
 
 
-def test_every_method_has_its_own_look():
+def test_every_method_has_its_own_style():
     """enumeration: colours are distinct, and so are dashes with markers, for those who see no colour."""
     for drawn in (METHODS, [curve.method for curve in curves.PLAN.curves]):
         styles = [draw.STYLES[name] for name in drawn]

@@ -52,7 +52,7 @@ def test_a_figure_in_parts_is_the_whole(toys, tmp_path, console):
     assert [(c.data, c.keep, c.choice) for c in found.cells] == [(c.data, c.keep, c.choice) for c in whole.cells]
 
 
-def test_a_given_configuration_is_not_tuned(toys, tmp_path, console):
+def test_a_fixed_configuration_is_not_tuned(toys, tmp_path, console):
     """identity: two curves of one method with their own names, and the further list that was asked for."""
     curves = tuple(Curve("tdamp", config={"rate": rate}, name=f"r{rate}", data=("mnist",)) for rate in (0.5, 1.0))
     plan = Plan("noise", curves, whole=True, extra=("noise_var",))

@@ -42,7 +42,7 @@ def test_findings_by_hand():
     assert {one.variant for one in found.values()} == {"tdamp_paper"}
 
 
-def test_a_worse_rule_is_said_to_be_worse():
+def test_a_worse_rule_is_judged_worse():
     """identity: losses the other way round."""
     losses = table(em_minibatch=[[0.5], [0.61]], fixed=[[0.1], [0.2]])
     (one,) = noise.findings(losses, losses.iloc[:0])

@@ -108,7 +108,7 @@ def test_it_learns_classes_and_a_line(blobs, lines):
     assert len(line.loss) == len(line.extra["clips"]) == 40
 
 
-def test_divergence_is_infinite_and_told(lines):
+def test_divergence_is_infinite_and_noted(lines):
     """Enumeration: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
     broken = replace(lines[0], y=lines[0].y * np.float32(1e30))
     config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}

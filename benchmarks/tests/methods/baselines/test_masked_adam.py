@@ -98,7 +98,7 @@ def test_what_is_masked_stays_zero(blobs):
     assert np.abs(first[0][masks[0][0] == 0]).max() > 0  # the moments of masked inputs are alive
 
 
-def test_switched_off_units_cannot_be_told_from_absent_ones(blobs):
+def test_switched_off_units_equal_absent_ones(blobs):
     """twin: the masked network trains like one that never had these units."""
     masks = best_units([np.arange(12), np.arange(9), np.arange(6)], 15)
     fleet = Fleet([Job(blobs, 0, 1.0, {"rate": 0.01, "penalty": 0.01})], DEEP, 50)

@@ -10,7 +10,7 @@ from tdamp import Network, Settings, fit
 from tdamp_bench.suites.soak import faults
 
 
-def test_faults_are_found():
+def test_faults_are_detected():
     """enumeration: each is put into a sound state."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((20, 3)).astype(np.float32), rng.standard_normal((20, 1)).astype(np.float32)

@@ -94,7 +94,7 @@ def test_the_process_is_not_asked_for_large_tables():
 @pytest.mark.parametrize(
     "library, method, module", [("pytagi", "pytagi", "pytagi_regression"), ("laplace", "laplace", "laplace_net")]
 )
-def test_the_command_stops_at_once_without_the_extra(library, method, module, monkeypatch, capsys, tmp_path):
+def test_the_command_stops_at_once_without_the_peers(library, method, module, monkeypatch, capsys, tmp_path):
     """Identity: exit code 2 and one line, before any training."""
     for name in (module, "laplace_library"):
         monkeypatch.delitem(sys.modules, f"tdamp_bench.methods.baselines.{name}", raising=False)
