@@ -20,14 +20,19 @@ BIN := .venv/bin
 	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
 	touch $@
 
-.venv/.dev: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -c constraints.txt
+# Here and with the benchmarks, the peers: laplace-torch asks for torchvision but does not use it, and one built for another
+# PyTorch does not import, nor does laplace-torch beside it.
+WITHOUT_FOREIGN_TORCHVISION = $(BIN)/python -c "import torchvision" 2>/dev/null || \
+	$(BIN)/python -m pip uninstall --quiet --yes torchvision
+
+.venv/.dev: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
-# laplace-torch asks for torchvision but does not use it, and one built for another PyTorch does not import.
-.venv/.bench: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
-	$(BIN)/python -c "import torchvision" 2>/dev/null || $(BIN)/python -m pip uninstall --quiet --yes torchvision
+.venv/.bench: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e . -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
 demo: .venv/.demo
@@ -74,11 +79,12 @@ bench: .venv/.bench
 ENVIRONMENT = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \
 	$(BIN)/python -m pip --python $(1)/bin/python install --quiet $(2) -c constraints.txt
 
-# The source package and the wheel, which is then used by itself, without extras.
+# Source packages and wheels of tdamp and of tdamp-bench. That of tdamp is then used by itself, without extras.
 wheel: .venv/.dev
 	rm -rf build/dist
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist
-	$(call ENVIRONMENT,build/clean,build/dist/*.whl)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist benchmarks
+	$(call ENVIRONMENT,build/clean,build/dist/tdamp-*.whl)
 	build/clean/bin/tdamp --help > build/clean/help.txt
 	cd build/clean && TDAMP_CACHE=cache bin/python -I $(CURDIR)/tests/supply/smoke.py
 
