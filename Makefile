@@ -1,8 +1,8 @@
-# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv.
+# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv, but for a browser.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test faults soak mutants lint api docs bench wheel sbom audit clean
+.PHONY: demo test test-all browser faults soak mutants lint api docs bench wheel sbom audit clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -12,12 +12,6 @@ BIN := .venv/bin
 
 .venv/.demo: .venv/.core
 	$(BIN)/python -m pip install --quiet -e ".[export,report]" -c constraints.txt
-	touch $@
-
-# The report's pages are tried in a browser: Debian's Chromium, where none is there and apt-get may install it.
-.venv/.browser: .venv/.dev
-	for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
-	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
 	touch $@
 
 # Here and with the benchmarks, the peers: laplace-torch asks for torchvision but does not use it, and one built for another
@@ -39,17 +33,30 @@ demo: .venv/.demo
 	$(BIN)/tdamp demo
 
 # Three workers for two cores: some tests wait for processes of their own.
-test: .venv/.dev .venv/.browser
-	$(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
+
+# The core suite, four minutes on two cores: what `EXTENDED` in tests/conftest.py lists is left out.
+test: .venv/.dev
+	$(PYTEST) -m "not extended and not faults and not soak" tests
+
+# Everything but `faults`, `soak` and `mutants`, the benchmarks' own tests and their peers included.
+test-all: .venv/.dev .venv/.bench
+	$(PYTEST)
+
+# The report's pages are tried in a browser where there is one: Debian's Chromium, if apt-get may install it.
+browser:
+	for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
+	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
 
 faults: .venv/.dev
-	$(BIN)/python -m pytest -m faults
+	$(BIN)/python -m pytest -m faults tests
 
 # The long campaigns of docs/reliability.md.
-soak: .venv/.dev
+soak: .venv/.dev .venv/.bench
 	$(BIN)/python -m pytest -m soak
 
 # Faults in the mathematics that the tests must see (results/mutants.md); it goes on where it was stopped.
+# `make mutants MODULES="engine/pasp"` for one module.
 mutants: .venv/.dev
 	$(BIN)/python tests/mutants/campaign.py $(MODULES)
 

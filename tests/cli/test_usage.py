@@ -1,4 +1,7 @@
-"""The parser, and how `main` ends."""
+"""The parser, and how `main` ends.
+
+covers: cli.main, cli.plugins
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from tdamp.tables import TableWarning
 
 def test_alone_prints_help() -> None:
     """identity: `tdamp`, `tdamp data` and `tdamp bench` list what they can do."""
-    said = call()
-    assert said.code == 0 and said.err == ""
-    assert all(name in said.out for name in ("fit", "predict", "report", "inspect", "export", "data", "demo", "bench"))
+    result = call()
+    assert result.code == 0 and result.err == ""
+    commands = ("fit", "predict", "report", "inspect", "export", "data", "demo", "bench")
+    assert all(name in result.out for name in commands)
     assert "fetch" in call("data").out and "accuracy" in call("bench").out
 
 
@@ -56,8 +60,8 @@ def test_a_plugin_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_help_of_commands(command: str) -> None:
     """identity: every command explains itself."""
-    said = call(*command.split(), "--help")
-    assert said.code == 0 and f"usage: tdamp {command}" in said.out
+    result = call(*command.split(), "--help")
+    assert result.code == 0 and f"usage: tdamp {command}" in result.out
 
 
 def test_version() -> None:
@@ -69,10 +73,10 @@ def test_version() -> None:
     "arguments", [["fitt"], ["fit"], ["fit", "a.csv", "--target"], ["export", "m", "--to", "tflite"]]
 )
 def test_wrong_usage(arguments: list[str]) -> None:
-    """enumeration: 2, and one line that points to the help."""
-    said = call(*arguments)
-    assert said.code == 2 and said.out == "" and said.err.startswith("tdamp: ") and "--help" in said.err
-    assert said.err.count("\n") == 1
+    """contract: 2, and one line that points to the help."""
+    result = call(*arguments)
+    assert result.code == 2 and result.out == "" and result.err.startswith("tdamp: ") and "--help" in result.err
+    assert result.err.count("\n") == 1
 
 
 def _raising(error: BaseException) -> object:
@@ -83,37 +87,37 @@ def _raising(error: BaseException) -> object:
 
 
 def test_bugs_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: an error that is nobody's mistake but ours keeps its traceback."""
+    """contract: an error that is nobody's mistake but ours keeps its traceback."""
     monkeypatch.setattr(demo, "run", _raising(RuntimeError("bug")))
     with pytest.raises(RuntimeError, match="bug"):
         call("demo")
 
 
 def test_interrupted_and_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: 130 with a word, 141 without, whatever the command."""
+    """contract: 130 with a word, 141 without, whatever the command."""
     monkeypatch.setattr(demo, "run", _raising(KeyboardInterrupt()))
-    said = call("demo")
-    assert (said.code, said.err) == (130, "tdamp: interrupted.\n")
+    result = call("demo")
+    assert (result.code, result.err) == (130, "tdamp: interrupted.\n")
     monkeypatch.setattr(demo, "run", _raising(BrokenPipeError(32, "Broken pipe")))
-    said = call("demo")
-    assert (said.code, said.err) == (141, "")
+    result = call("demo")
+    assert (result.code, result.err) == (141, "")
 
 
 @pytest.mark.filterwarnings("ignore:foreign")
 def test_warnings_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: our warnings lose file and source, others keep them."""
+    """contract: our warnings lose file and source, others keep them."""
 
     def run(_: object) -> None:
         warnings.warn("read as latin-1", TableWarning, stacklevel=1)
         warnings.warn("foreign", FutureWarning, stacklevel=1)
 
     monkeypatch.setattr(data, "run_list", run)
-    said = call("data", "list")
-    assert said.code == 0 and "tdamp: read as latin-1\n" in said.err and "TableWarning" not in said.err
+    result = call("data", "list")
+    assert result.code == 0 and "tdamp: read as latin-1\n" in result.err and "TableWarning" not in result.err
 
 
 def test_letters_that_the_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: a name in Greek on an ASCII terminal is escaped, not a crash."""
+    """contract: a name in Greek on an ASCII terminal is escaped, not a crash."""
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
     monkeypatch.setattr(demo, "run", lambda _: print("\u03b1"))

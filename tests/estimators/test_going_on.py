@@ -191,7 +191,7 @@ def test_more_epochs_on_the_same_rows_are_as_wide_as_before(
 
 
 def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessage]) -> None:
-    """enumeration: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
+    """contract: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
     other (a network whose units are in question is trained once); other rows it cannot judge."""
     x, y = friedman(400, 3)
     labels = y > np.median(y)
@@ -212,7 +212,7 @@ def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessa
 
 
 def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, heard: list[warnings.WarningMessage]) -> None:
-    """identity: a second fit of a source holds nothing out, keeps the mean width, and warns."""
+    """contract: a second fit of a source holds nothing out, keeps the mean width, and warns."""
     monkeypatch.setattr(base, "AGAIN_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     x, y = line(600, 5)

@@ -74,7 +74,7 @@ def test_sums_of_clients_are_all_rows(epistemic: float, noise: float, dof: float
 
 
 def test_rounds_are_compared_at_their_best_width() -> None:
-    """enumeration: each target's score is that of its most probable point, prior included; no rows, none."""
+    """contract: each target's score is that of its most probable point, prior included; no rows, none."""
     network = terms("regression").network
     sums = np.full((2, len(POINTS)), -50.0)
     sums[0, 7], sums[1, 100] = 40.0, 30.0

@@ -42,7 +42,7 @@ def test_the_defaults_are_what_the_benchmark_measures(keep: float | None, config
 
 
 def test_small_tables_begin_lower() -> None:
-    """identity: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
+    """contract: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
     found = terms(900, 3).settings
     np.testing.assert_allclose(found.data_weight[::3], 1000 / 900 + 2 * np.arange(6))
     np.testing.assert_allclose(found.memory, np.divide(found.data_weight, 2))

@@ -1,4 +1,7 @@
-"""Precisions as outer products on the wire."""
+"""Precisions as outer products on the wire.
+
+covers: federated.messages
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine."""
+"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine.
+
+covers: federated.client, federated.server, federated.simulation, federated.schedule
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,7 @@ def test_clients_of_three_and_three_hundred_rows() -> None:
 
 
 def test_some_clients_in_a_round() -> None:
-    """enumeration: two of three are drawn, not always the same; who is away keeps its rows in the total."""
+    """contract: two of three are drawn, not always the same; who is away keeps its rows in the total."""
     x, y = problem("regression", 180)
     server, clients = federation(terms("regression", rounds=8), x, y, THREE)
     records = list(play(server, clients, Open(0.6)))
@@ -122,7 +125,7 @@ def test_some_clients_in_a_round() -> None:
 
 
 def test_participants() -> None:
-    """enumeration: the same for every order of the list, at least one, all for 1, and drawn anew each round."""
+    """contract: the same for every order of the list, at least one, all for 1, and drawn anew each round."""
     assert participants(0, 1, [4, 2, 9], 1.0) == [2, 4, 9]
     assert participants(0, 1, [4, 2, 9, 7], 0.5) == participants(0, 1, [7, 9, 2, 4], 0.5)
     assert len(participants(0, 1, range(10), 0.001)) == 1 and len(participants(0, 1, range(10), 0.25)) == 3
@@ -134,7 +137,7 @@ def test_participants() -> None:
 
 @pytest.mark.parametrize("aggregation", ["wga", "sites"])
 def test_units_go_and_bytes_fall(aggregation: str) -> None:
-    """enumeration: exactly round(keep Q_W) units remain; what is removed is not sent any more."""
+    """contract: exactly round(keep Q_W) units remain; what is removed is not sent any more."""
     x, y = problem("regression", 180)
     agreed = terms("regression", rounds=5, keep=0.5, prune_end=0.7, aggregation=aggregation, memory=1.0)
     server, clients = federation(agreed, x, y, THREE)
@@ -191,7 +194,7 @@ def test_noise_of_the_clients_is_averaged() -> None:
 
 
 def test_a_round_that_is_not_finite_changes_nothing() -> None:
-    """identity: the aggregate of a NaN raises, and the server can go on from the posterior it had."""
+    """contract: the aggregate of a NaN raises, and the server can go on from the posterior it had."""
     x, y = problem("regression", 180)
     server, clients = federation(terms("regression"), x, y, THREE)
     server.aggregate(uploads_of(server, clients))
@@ -219,7 +222,7 @@ def test_a_server_forgets_as_its_terms_say() -> None:
 
 
 def test_a_forgetting_that_cannot_be() -> None:
-    """enumeration: less than nothing and more than all."""
+    """contract: less than nothing and more than all."""
     for forget in (-0.1, 1.5):
         with pytest.raises(ValueError, match=f"forget={forget}"):
             terms("regression", forget=forget)

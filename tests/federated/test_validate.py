@@ -54,13 +54,13 @@ def received(request: pytest.FixtureRequest) -> tuple[Server, Upload]:
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
 def test_honest_uploads_are_never_refused(task: str, changes: dict[str, Any]) -> None:
-    """enumeration: all uploads of four rounds with label skew and a client of three rows."""
+    """contract: all uploads of four rounds with label skew and a client of three rows."""
     server, uploads = honest(task, **changes)[-1]
     assert server.rounds_done == 4 and len(uploads) == 4
 
 
 def test_extreme_but_honest_rows(received: tuple[Server, Upload]) -> None:
-    """enumeration: a noiseless linear target, outliers of thirty standard deviations, noise at its floor."""
+    """contract: a noiseless linear target, outliers of thirty standard deviations, noise at its floor."""
     task = received[0].terms.network.task
     x, y = problem(task, 60)
     x[:3] *= 30
@@ -159,7 +159,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_uploads_are_refused(received: tuple[Server, Upload], name: str) -> None:
-    """enumeration: each bad upload gives one sentence that names what is wrong; the good one gives none."""
+    """contract: each bad upload gives one sentence that names what is wrong; the good one gives none."""
     server, upload = received
     change, said = HOSTILE[name]
     assert refused(server, upload) is None
@@ -177,7 +177,7 @@ def test_margins_have_a_variance() -> None:
 
 
 def test_factored_uploads_are_looked_at() -> None:
-    """enumeration: where variances are sent as factors, negative ones and plain variances are refused."""
+    """contract: where variances are sent as factors, negative ones and plain variances are refused."""
     x, y = problem("regression", 60)
     server, clients = federation(terms("regression", seed=1, precision="factored"), x, y, [np.arange(60)])
     upload = clients[0].train(server.broadcast(0))
@@ -190,7 +190,7 @@ def test_factored_uploads_are_looked_at() -> None:
 
 
 def test_every_array_is_looked_at(received: tuple[Server, Upload]) -> None:
-    """enumeration: a NaN anywhere is seen, and named."""
+    """contract: a NaN anywhere is seen, and named."""
     server, upload = received
     leaves, tree = jax.tree.flatten(upload)
     for i, name in enumerate(named(upload)):

@@ -46,7 +46,7 @@ def in_both(train: np.ndarray, held: np.ndarray) -> int:
 
 @pytest.mark.parametrize("y", [Y, LABELS], ids=["regression", "classes"])
 def test_no_copy_of_a_row_held_out_is_trained_on(y: np.ndarray) -> None:
-    """enumeration: four copies of 200 rows; a tenth of them is held out, no row is on both sides."""
+    """contract: four copies of 200 rows; a tenth of them is held out, no row is on both sides."""
     x, y = copies(X, y)
     train, held = hold_out(Data(x, y, np.ones(len(x))), 0.1, 3)
     assert in_both(train.x, held.data.x) == 0
@@ -54,7 +54,7 @@ def test_no_copy_of_a_row_held_out_is_trained_on(y: np.ndarray) -> None:
 
 
 def test_keys_tell_rows_apart() -> None:
-    """enumeration: rows that differ in one number, or in y, have keys of their own; equal ones share theirs."""
+    """contract: rows that differ in one number, or in y, have keys of their own; equal ones share theirs."""
     x = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [-0.0, 1.0]])
     y = np.array([[0.0], [0.0], [1.0], [0.0], [5.0], [5.0]])
     keys = keys_of(x, y)
@@ -108,7 +108,7 @@ REPEATS = {
 
 @pytest.mark.parametrize("table", REPEATS)
 def test_copies_and_repeated_inputs_are_told_apart(table: str) -> None:
-    """enumeration: of repeated inputs each row is a kind of its own, of copies all are one."""
+    """contract: of repeated inputs each row is a kind of its own, of copies all are one."""
     x, y, expected = REPEATS[table]
     assert repeats_by_design(x, y) == expected
     order = RNG.permutation(len(x))
@@ -137,7 +137,7 @@ def test_rows_of_repeated_inputs_are_drawn_alike(table: str) -> None:
 
 
 def test_a_kind_of_each_class_stays() -> None:
-    """enumeration: however much is asked for, a row of every class is left to train on."""
+    """contract: however much is asked for, a row of every class is left to train on."""
     held = drawn_rows(X, LABELS, 0.9999, 0, classes=True)
     assert (~held).sum() == 2 and set(LABELS[~held]) == {0, 1}
 
@@ -160,7 +160,7 @@ def test_evidence_of_heavy_rows_and_copies() -> None:
 
 
 def test_rows_are_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: none that was learned from is taken for new; beyond the rows that are kept some are not known."""
+    """contract: none that was learned from is taken for new; beyond the rows that are kept some are not known."""
     known = learned(learned(None, X[:50], Y[:50]), X[50:90], Y[50:90])
     assert not known.of_new(X[:90], Y[:90]).any() and known.of_new(X[90:], Y[90:]).all()
     monkeypatch.setattr("tdamp.training.equal_rows.MOST_LEARNED", 30)
@@ -180,7 +180,7 @@ def test_the_share_is_one_of_weight() -> None:
 
 
 def test_a_heavy_row_does_not_take_the_place_of_all() -> None:
-    """enumeration: a row of half the weight is never held out for a tenth, and others are."""
+    """contract: a row of half the weight is never held out for a tenth, and others are."""
     weight = np.r_[199.0, np.ones(199)]
     for seed in range(20):
         drawn = drawn_rows(X, Y, 0.1, seed, classes=False, weight=weight)
@@ -203,7 +203,7 @@ def test_all_are_drawn_alike() -> None:
 
 
 def test_classes_are_on_both_sides() -> None:
-    """enumeration: a class of two kinds of rows has one on each side, one of a single kind is trained on."""
+    """contract: a class of two kinds of rows has one on each side, one of a single kind is trained on."""
     x = np.arange(12.0)[:, None].repeat(1, 1)
     y = np.array([0] * 8 + [1, 1, 2, 2], np.int32)
     x[10:] = 7.5  # two copies
@@ -213,7 +213,7 @@ def test_classes_are_on_both_sides() -> None:
 
 @pytest.mark.parametrize("fraction", [0.1, 0.6, 0.9])
 def test_large_fractions_are_held_out_too(fraction: float) -> None:
-    """enumeration: more than half of the rows, if asked for."""
+    """contract: more than half of the rows, if asked for."""
     for y in (Y, LABELS):
         rest, held = hold_out(Data(X, y, np.ones(200)), fraction, 0)
         assert len(held.data.x) == round(200 * fraction) == 200 - len(rest.x)
@@ -221,7 +221,7 @@ def test_large_fractions_are_held_out_too(fraction: float) -> None:
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])
 def test_too_few_kinds_are_all_trained_on(kinds: int) -> None:
-    """enumeration: of three kinds of twenty copies none is near a tenth; nothing is held out, nothing is lost."""
+    """contract: of three kinds of twenty copies none is near a tenth; nothing is held out, nothing is lost."""
     data = Data(*copies(X[:kinds], Y[:kinds], times=20), np.ones(20 * kinds))
     assert hold_out(data, 0.1, 0) is None
     assert not drawn(data, 0.1, 0).any()
@@ -248,7 +248,7 @@ def test_a_sample_of_a_source_is_that_of_all_rows() -> None:
 
 @pytest.mark.parametrize("classes", [False, True])
 def test_sources_hold_copies_out_together(classes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: batches with four copies of each row: no row on both sides, a tenth held out, all rows there."""
+    """contract: batches with four copies of each row: no row on both sides, a tenth held out, all rows there."""
     monkeypatch.setattr(base, "AGAIN_ROWS", 100)
     monkeypatch.setattr(shuffle, "MOST_NUMBERS", 500)
 
@@ -266,7 +266,7 @@ def test_sources_hold_copies_out_together(classes: bool, monkeypatch: pytest.Mon
 
 
 def test_sparsity_path_scores_rows_that_were_not_trained_on() -> None:
-    """enumeration: frames with text labels, each row twice: none on both sides; what cannot be split is told."""
+    """contract: frames with text labels, each row twice: none on both sides; what cannot be split is told."""
     frame, y = pd.DataFrame(np.tile(X, (2, 1)), columns=list("abc")), np.tile(np.array(["no", "yes"])[LABELS], 2)
     train, test, y_train, y_test = sparsity_path._split_off(frame, y, 0.25, 0, True)
     assert in_both(train.to_numpy(), test.to_numpy()) == 0
@@ -279,13 +279,13 @@ def test_sparsity_path_scores_rows_that_were_not_trained_on() -> None:
 
 
 def test_the_command_tests_on_rows_of_its_own() -> None:
-    """enumeration: a table with each row twice: what `tdamp fit` holds back has no copy among the rest."""
+    """contract: a table with each row twice: what `tdamp fit` holds back has no copy among the rest."""
     chosen = Namespace(test_fraction=0.25, seed=0, data="t.csv")
     x, y = copies(X, Y[:, 0], times=2)
-    test = fit_command.test_rows_of(chosen, Namespace(task="regression"), x, y)  # type: ignore[arg-type]
+    test = fit_command.choose_test_rows(chosen, Namespace(task="regression"), x, y)  # type: ignore[arg-type]
     assert test.sum() == 100 and in_both(x[test], x[~test]) == 0
-    with pytest.raises(exit_codes.Stop, match="give more rows that differ"):
-        fit_command.test_rows_of(chosen, Namespace(task="regression"), 0 * x, 0 * y)  # type: ignore[arg-type]
+    with pytest.raises(exit_codes.CommandError, match="give more rows that differ"):
+        fit_command.choose_test_rows(chosen, Namespace(task="regression"), 0 * x, 0 * y)  # type: ignore[arg-type]
 
 
 def test_copies_do_not_spoil_what_is_told() -> None:

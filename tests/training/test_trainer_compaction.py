@@ -85,7 +85,7 @@ def masks(counts: list[int]) -> list[np.ndarray]:
 
 @pytest.mark.usefixtures("cheap")
 def test_nothing_is_compiled_at_the_change() -> None:
-    """enumeration: two programs in all, that of the full arrays and the one that was compiled beside the training."""
+    """contract: two programs in all, that of the full arrays and the one that was compiled beside the training."""
     before = set(_e_step.compiled)
     _, widths = trained(replace(SETTINGS, batch_size=31))  # of no other test
     new = [key[0].network.widths for key in set(_e_step.compiled) - before]
@@ -110,7 +110,7 @@ def test_the_result_is_that_of_full_arrays(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("cheap")
 def test_a_forecast_that_was_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: arrays without room are given up when no unit will go any more, and others are ordered and used."""
+    """contract: arrays without room are given up when no unit will go any more, and others are ordered and used."""
     made: list[compact.Smaller] = []
     order = trainer.Run._order_smaller
 

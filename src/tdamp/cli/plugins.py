@@ -10,7 +10,7 @@ import argparse
 from importlib.metadata import entry_points
 from typing import Any
 
-from .exit_codes import USAGE, Stop
+from .exit_codes import USAGE, CommandError
 
 GROUP = "tdamp.commands"
 BENCHMARKS = "bench", "reproduce"
@@ -43,7 +43,7 @@ def _add_placeholder(commands: Any, name: str, reason: str) -> None:
     hint = "benchmarks (not installed: pip install tdamp-bench)" if name in BENCHMARKS else "not available"
 
     def stop(_: argparse.Namespace) -> None:
-        raise Stop(f"tdamp {name} {reason}", USAGE)
+        raise CommandError(f"tdamp {name} {reason}", USAGE)
 
     parser = commands.add_parser(name, help=hint, add_help=False, prefix_chars="\0")  # every word is an argument
     parser.add_argument("arguments", nargs="*")

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers import dense
 from ..factors.likelihoods.base import Predictive
 from ..factors.likelihoods.probit import Probit
@@ -20,7 +21,7 @@ PROBIT = Probit()
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
     """Moments of z_L under the posterior, the epistemic part of the prediction: of all outputs, logs of a varying noise
     included."""
-    regions = piecewise.ACTIVATIONS[network.activation]
+    regions = ACTIVATIONS[network.activation].regions
     u = known(x)
     for l, layer in enumerate(layers):
         w_post, b_post = posterior(layer)
@@ -38,7 +39,7 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 
 def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
     """All its outputs, logs of a varying noise included."""
-    regions = piecewise.ACTIVATIONS[network.activation]
+    regions = ACTIVATIONS[network.activation].regions
     u = x
     for l, layer in enumerate(layers):
         w_post, b_post = posterior(layer)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..io.errors import ModelFileError
 from ..persistence import folder as store
-from ..persistence.folder import ModelFileError
 from ..training.data import check_groups
 from .aggregation.sites import Site
 from .messages import Arrays, Broadcast, broadcast_from, named

@@ -38,7 +38,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     """Of all rows together; one client's own summary comes back as it was.
 
     Squares of huge or tiny numbers would be infinite or zero: standard deviations come together by `np.hypot`, as in
-    `sources.running`.
+    `sources.running_scales`.
     """
     for name, what in (("x_mean", "columns"), ("y_mean", "outputs")):
         counts = [len(getattr(summary, name)) for summary in summaries]

@@ -16,7 +16,7 @@ from scipy.special import log_ndtr
 
 from ..engine.network import Network
 from ..engine.state import State
-from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 
 MOST_ROWS = 1000
 """Rows that are looked at: their sum stands for all rows."""
@@ -78,7 +78,7 @@ def occam(state: State, counted: float, ids: np.ndarray | None = None) -> np.nda
 
 def activate(name: str, z: np.ndarray) -> np.ndarray:
     """The activation itself, on the host."""
-    regions = piecewise.ACTIVATIONS[name]
+    regions = ACTIVATIONS[name].regions
     bounds = [region.low for region in regions[1:]]
     at = np.searchsorted(bounds, z) if bounds else np.zeros(z.shape, int)
     return np.array([r.slope for r in regions])[at] * z + np.array([r.intercept for r in regions])[at]

@@ -183,7 +183,7 @@ BELIEF = st.tuples(FINITE, st.lists(st.tuples(FINITE, POSITIVE), min_size=2, max
 
 @given(drawn=st.lists(BELIEF, min_size=1, max_size=5), rows=st.lists(st.integers(1, 10**6), min_size=5, max_size=5))
 def test_finite_in_finite_out(drawn: list, rows: list[int]) -> None:
-    """identity: finite beliefs give finite averages, variances positive, and precisions between the clients'."""
+    """contract: finite beliefs give finite averages, variances positive, and precisions between the clients'."""
     beliefs = [
         SpikeSlab(np.array([odds]), on_host(*np.array(slabs, float).T[:, None, :].copy())) for odds, slabs in drawn
     ]

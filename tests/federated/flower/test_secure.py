@@ -125,6 +125,6 @@ def test_private_moves_through_digits() -> None:
 
 @pytest.mark.parametrize("clients", [1, 1024])
 def test_too_few_or_too_many(clients: int) -> None:
-    """enumeration: one client alone cannot be hidden, and a total of too many would not fit."""
+    """contract: one client alone cannot be hidden, and a total of too many would not fit."""
     with pytest.raises(ValueError, match="n_clients"):
         server_app(little()[0], clients)

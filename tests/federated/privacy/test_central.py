@@ -105,7 +105,7 @@ def test_epsilon_of_drawn_clients(participation: float) -> None:
 
 
 def test_epsilon_grows() -> None:
-    """identity: with rounds and with participation, and it falls with the noise; nothing done is nothing told."""
+    """contract: with rounds and with participation, and it falls with the noise; nothing done is nothing told."""
     assert epsilon(0, 0.5, 1.0, 1e-5) == 0
     for grows in (
         [epsilon(rounds, 0.2, 1.0, 1e-5) for rounds in (1, 2, 10, 50)],
@@ -130,7 +130,7 @@ def test_one_client_s_posterior_comes_back() -> None:
 
 
 def test_any_sum_is_a_posterior() -> None:
-    """identity: after noise alone (nobody was drawn) all is finite and variances are positive."""
+    """contract: after noise alone (nobody was drawn) all is finite and variances are positive."""
     agreed = terms("classification")
     server, _ = federation(agreed, *problem("classification", 40), [np.arange(40)])
     for seed in range(5):
@@ -142,7 +142,7 @@ def test_any_sum_is_a_posterior() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_strong_noise_refuses_nobody(task: str) -> None:
-    """enumeration: honest clients count in every round, wherever noise has put the posterior that they begin from.
+    """contract: honest clients count in every round, wherever noise has put the posterior that they begin from.
 
     The door of an open federation would refuse them: no rows could have told so much. The noise variance stays within
     the bounds of all trainings.
@@ -164,7 +164,7 @@ def test_strong_noise_refuses_nobody(task: str) -> None:
 
 
 def test_what_cannot_be_clipped_is_refused() -> None:
-    """enumeration: a private round's door lets pass no NaN and no variance of zero."""
+    """contract: a private round's door lets pass no NaN and no variance of zero."""
     server, clients = federation(terms("regression"), *problem("regression", 40), [np.arange(40)])
     upload = clients[0].train(server.broadcast(0))
     ending = Private(Privacy(4.0, 1.0))
@@ -194,7 +194,7 @@ def test_drawn_clients() -> None:
 
 @pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"noise_multiplier": 0.0}, {"delta": 1.0}, {"clip": np.nan}])
 def test_promises_of_nothing(wrong: dict[str, float]) -> None:
-    """enumeration: numbers without a guarantee are refused; so are terms under which clients tell more."""
+    """contract: numbers without a guarantee are refused; so are terms under which clients tell more."""
     with pytest.raises(ValueError, match="expected positive"):
         Privacy(**({"clip": 1.0, "noise_multiplier": 1.0} | wrong))
     agreed: Any = terms("regression", noise="server")

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from tdamp.cli.arguments import count
-from tdamp.cli.exit_codes import Stop
-from tdamp.cli.output import tell
+from tdamp.cli.exit_codes import CommandError
+from tdamp.cli.output import print_status
 
 FEDERATED = ("federated-curves", "federated-sparsity", "federated-skew")
 STUDIES = ("probit-sweep", "sweeps", "hmc", "state-evolution", "shift")
@@ -48,9 +48,9 @@ def run(chosen: argparse.Namespace) -> None:
     try:
         registry.run(chosen.figure, options, Console())
     except WrongOption as error:
-        raise Stop(str(error)) from error
+        raise CommandError(str(error)) from error
     except KeyboardInterrupt:
-        tell(f"finished runs are kept in {options.folder(chosen.figure)}. Go on with: {same_command(chosen)}")
+        print_status(f"finished runs are kept in {options.folder(chosen.figure)}. Go on with: {same_command(chosen)}")
         raise
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..._optional import need
+from ...estimators import ESTIMATORS, save
 from ...persistence import folder as store
-from ...persistence.save import ESTIMATORS, save
 from ...tables import Encoder, read_table
 from ..privacy.central import Privacy
 from .client import client_app, number_of

@@ -17,6 +17,7 @@ from jax import Array
 
 from tdamp.engine.network import Task
 from tdamp.factors.activations import piecewise
+from tdamp.factors.activations.catalog import ACTIVATIONS
 from tdamp.factors.likelihoods.gaussian import Gaussian
 from tdamp.numerics import truncated_normal
 from tdamp.numerics.beliefs import Message, Moments, Score, known
@@ -25,7 +26,7 @@ DAMPING = 0.8
 """alpha (135): the share of its old value that a weight's mean keeps. Their choice and that of the EM-TDAMP paper."""
 VAR_FLOOR = 1e-8
 """Added to every forward variance, as in their code: it is divided by, and a removed unit has none."""
-RELU = piecewise.ACTIVATIONS["relu"]
+RELU = ACTIVATIONS["relu"].regions
 
 
 class Layer(NamedTuple):

@@ -7,12 +7,12 @@ import numpy as np
 from ..numerics.scaling import input_scale, mean_and_std, nonzero_share, std_or_one
 
 
-class Running:
+class RunningScales:
     """Weighted mean, standard deviation and share of nonzero rows of each column of all blocks so far, in float64.
 
     Two parts of the rows with shares a and b, means m and n, have the mean m + b (n - m), and the squares of their
     standard deviations come together as a s^2 + b t^2 + a b (m - n)^2 (Chan, Golub and LeVeque): nothing is taken off,
-    so nothing cancels. Oracle: `rows.mean_and_std` and `rows.nonzero_share` of all rows at once.
+    so nothing cancels. Oracle: `mean_and_std` and `nonzero_share` of numerics.scaling on all rows at once.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Running:
         self.mean, self.std, self.nonzero = np.zeros((3, 1))  # one for each column, from the first block on
 
     def add(self, values: np.ndarray, weight: np.ndarray) -> None:
-        """Some more rows; the sum of their weights is above zero."""
+        """Add some rows; the sum of their weights must be above zero."""
         mean, std = mean_and_std(values, weight)
         total = self.weight + float(weight.sum())
         a, b = self.weight / total, float(weight.sum()) / total
@@ -35,5 +35,5 @@ class Running:
         return self.mean, std_or_one(self.mean, self.std)
 
     def input_scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same for inputs, whose columns may be mostly zero."""
+        """Mean and scale of inputs, whose columns may be mostly zero."""
         return self.mean, input_scale(self.mean, self.std, self.nonzero)

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from helpers.random_fitted import random_fitted, random_plain
 from tdamp.engine.network import Network
-from tdamp.export import Plain, render, save_torch, size_table, to_numpy, to_onnx
-from tdamp.export import size_table as table
+from tdamp.export import Plain, render, save_torch, size_table, sizes, to_numpy, to_onnx
 
 BEFORE = Network((40, 64, 3), "classification")
 
@@ -30,7 +29,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plain, dict[str, 
 
 
 def test_counts_and_bytes(written, tmp_path: Path) -> None:
-    """enumeration: counts by hand, bytes by the file system; the network before weighs what a full one does."""
+    """contract: counts by hand, bytes by the file system; the network before weighs what a full one does."""
     plain, files = written
     rows = {row["what"]: row for row in size_table(BEFORE, plain, files)}
     counts = [rows[what] for what in ("inputs and hidden units", "parameters", "multiply-adds")]
@@ -49,16 +48,16 @@ def test_counts_and_bytes(written, tmp_path: Path) -> None:
 
 
 def test_without_onnxruntime_numpy_is_timed(written, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: the rows say which engine was timed."""
+    """contract: the rows say which engine was timed."""
     plain, _ = written
-    monkeypatch.setattr(table, "find_spec", lambda name: None)
-    monkeypatch.setattr(table, "MIN_SECONDS", 0.0)
+    monkeypatch.setattr(sizes, "find_spec", lambda name: None)
+    monkeypatch.setattr(sizes, "MIN_SECONDS", 0.0)
     whats = [row["what"] for row in size_table(BEFORE, plain, {})]
     assert whats[-2:] == ["microseconds for 1 row (NumPy)", "microseconds for 1000 rows (NumPy)"]
 
 
 def test_rendering() -> None:
-    """enumeration: numbers with thousands marked, the ratio, and a dash where there is nothing to say."""
+    """contract: numbers with thousands marked, the ratio, and a dash where there is nothing to say."""
     rows = [{"what": "parameters", "before": 10000, "after": 2500}, {"what": "bytes", "before": None, "after": 7}]
     console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(render(rows))
@@ -67,7 +66,7 @@ def test_rendering() -> None:
 
 
 def test_another_network_is_refused(written) -> None:
-    """enumeration: the network before must have the table's columns and the outputs."""
+    """contract: the network before must have the table's columns and the outputs."""
     with pytest.raises(ValueError, match="expected 40 inputs and 3 outputs"):
         size_table(Network((41, 5, 3), "classification"), written[0], {})
-    assert np.array_equal(table.stand_in(BEFORE, written[0]).inputs, np.arange(40))
+    assert np.array_equal(sizes.stand_in(BEFORE, written[0]).inputs, np.arange(40))
