@@ -41,8 +41,8 @@ class Upload(NamedTuple):
     """phi^k and sigma^k: a client's posterior, its noise, and what the noise was estimated from.
 
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
-    rows, each before it was learned from (in this round). `judged` is what rows held out say of the posterior that was
-    sent (`calibrate.judged`).
+    rows, each before it was learned from (in this round). `judged` are the log scores of rows held out, under the
+    posterior that was sent (`calibration.held_out_scores`). The fields' names are those of the wire format.
     """
 
     posterior: tuple[Belief, ...]
@@ -53,8 +53,8 @@ class Upload(NamedTuple):
     judged: np.ndarray
 
 
-class Conclusion(NamedTuple):
-    """What a client says of the final posterior.
+class FinalReport(NamedTuple):
+    """A client's report on the final posterior.
 
     `lost` is the log likelihood that its rows lose without each input; `judged` as in an upload, of this posterior;
     `known` is how many of its rows tell of the noise, a number for each target of a regression.
@@ -100,7 +100,18 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
 def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
     """The message that has these arrays; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
-    layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(
+        weight=_weight(arrays),
+        bias=moments,
+        centre=0,  # type: ignore[arg-type]
+        offset=0,  # type: ignore[arg-type]
+        bias_offset=0,  # type: ignore[arg-type]
+        base_var=0,  # type: ignore[arg-type]
+        bias_base_var=0,  # type: ignore[arg-type]
+        chain=Chain(0, 0),  # type: ignore[arg-type]
+        active_prob=0,  # type: ignore[arg-type]
+        sure=0,  # type: ignore[arg-type]
+    )
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
     anchors = (Anchor(_weight(arrays), moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]

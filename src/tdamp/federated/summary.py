@@ -1,4 +1,4 @@
-"""What clients tell before the first round: numbers of rows, means and spreads, so that all use the same scales."""
+"""Summaries that clients send before the first round: row counts, means and spreads, for scales that all share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from ..engine.state import ROUNDING, Scales
 from ..numerics.scaling import identity_scales, input_scale, mean_and_std, nonzero_share, std_or_one
-from .aggregation.averages import shares_of, weighted_sum
+from .aggregation.base import shares_of, weighted_sum
 
 
 class Summary(NamedTuple):
-    """Of a client's rows, in the units of the table; y of a classification has no numbers.
+    """Moments of a client's rows, in the units of the table; y of a classification has no numbers.
 
     `x_nonzero` is the share of the rows in which a column is not zero.
     """
@@ -27,7 +27,7 @@ class Summary(NamedTuple):
 
 
 def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summary:
-    """Of rows as they are; y is (rows, outputs), or None for a classification."""
+    """The summary of rows as they are; y is (rows, outputs), or None for a classification."""
     nothing = np.zeros(0)
     x_mean, x_std = mean_and_std(x, weight)
     y_mean, y_std = (nothing, nothing) if y is None else mean_and_std(y, weight)
@@ -35,7 +35,7 @@ def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summa
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
-    """Of all rows together; one client's own summary comes back as it was.
+    """The summary of all rows together; one client's own summary comes back as it was.
 
     Squares of huge or tiny numbers would be infinite or zero: standard deviations come together by `np.hypot`, as in
     `sources.running`.

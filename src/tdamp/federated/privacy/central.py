@@ -26,7 +26,7 @@ import numpy as np
 from ..._optional import need
 from ...engine.mstep import NOISE_RANGE
 from ...engine.state import State
-from ..aggregation.averages import on_host
+from ..aggregation.base import on_host
 from ..aggregation.step import recentred
 from ..messages import Broadcast, Upload
 from ..server import Server
@@ -122,7 +122,7 @@ def absorb(server: Server, total: np.ndarray, expected: float) -> None:
     noise: Any = np.asarray(state.noise_var, np.float64)
     noise = noise * np.exp(ROOT2 * next(moves).reshape(noise.shape))
     low, high = (bound * np.asarray(state.noise_scale, np.float64) for bound in NOISE_RANGE)
-    server.end_round(server.stepped(average), centres, np.clip(noise, low, high))
+    server.end_round(server.take_step(average), centres, np.clip(noise, low, high))
 
 
 def shapes(state: State) -> list[tuple[int, ...]]:

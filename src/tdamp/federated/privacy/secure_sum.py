@@ -1,7 +1,7 @@
 """A round from sums alone: what clients add up under masks, and the server's next state from the total.
 
 A weighted geometric average needs sum_k rows_k prec_k and sum_k rows_k shift_k of every weight, and nothing of a single
-client. Here shifts are taken about the mean of the broadcast and everything is told in units that all parties know from
+client. Here shifts are taken about the mean of the broadcast and everything is in units that all parties know from
 it, so that fixed-point numbers serve: every number becomes a whole number modulo 2^64, in which masks cancel exactly.
 Not guaranteed: who sees only sums can neither check nor reject one client's upload.
 Oracle: twin, `Server.aggregate` of the same uploads. Paper: eq. (ga), (reg_v_fed), (sigmak_classification).
@@ -17,7 +17,8 @@ import numpy as np
 from ...engine.mstep import NoiseStats
 from ...engine.state import State
 from ...numerics.beliefs import Moments
-from ..aggregation.averages import on_host
+from ..aggregation.base import on_host
+from ..aggregation.catalog import RULES, rule_named
 from ..aggregation.step import recentred
 from ..messages import Arrays, Broadcast, Upload
 from ..server import Diverged, Server
@@ -99,14 +100,15 @@ def absorb(server: Server, totals: Arrays) -> None:
         parts = {part: _posterior(totals, share, f"{l}.{part}", getattr(layer, part)) for part in ("weight", "bias")}
         average.append(layer._replace(**parts))
     centres = [layer.centre + totals[f"{l}.centre"] / share for l, layer in enumerate(server.state.layers)]
-    noise = server.noise_of([_heard(server, totals, share)], [1.0])
-    server.end_round(server.stepped(average), centres, noise)
+    noise = server.next_noise_var([_average_upload(server, totals, share)], [1.0])
+    server.end_round(server.take_step(average), centres, noise)
 
 
 def check(terms: Terms) -> None:
     """Raise ValueError for a federation that needs more of a client than its sums."""
-    if terms.aggregation != "wga":
-        raise ValueError(f'aggregation={terms.aggregation!r} needs every client\'s posterior: sums need "wga"')
+    if not rule_named(terms.aggregation).is_natural_average:
+        summable = " or ".join(f'"{name}"' for name, rule in RULES.items() if rule.is_natural_average)
+        raise ValueError(f"aggregation={terms.aggregation!r} needs every client's posterior: sums need {summable}")
     if terms.precision != "full":
         raise ValueError(f'precision={terms.precision!r} is no sum over clients: sums need "full"')
     if terms.hold_out:
@@ -123,8 +125,8 @@ def _posterior(totals: Arrays, share: float, name: str, old: Moments) -> Moments
     return on_host(mean + np.sqrt(var) * slope / prec, var / prec)
 
 
-def _heard(server: Server, totals: Arrays, share: float) -> Upload:
-    """What the totals say of the noise, as if one client had all rows."""
+def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
+    """The noise in the totals, as the upload of one client that had all rows."""
     noise: Any = np.asarray(server.state.noise_var)
     stats: Any = NoiseStats(0, 0)  # type: ignore[arg-type]
     if server.terms.noise == "clients":
