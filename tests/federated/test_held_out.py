@@ -140,7 +140,7 @@ def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
     for score in (0, -1, -3, -2):
         uploads = uploads_of(server, clients[:1])
         server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
-    assert server.best is not None and server.best.round == 3
+    assert server.best is not None and server.best.at == 3
 
 
 def test_the_best_goes_through_a_checkpoint(tmp_path: Path) -> None:
