@@ -101,7 +101,7 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
         order, present = (np.stack(arrays) for arrays in zip(*orders, strict=True))
         if (present == present[0]).all():  # then the number of minibatches is one for all, and the loop a plain one
             present = present[0]
-        states, stats, info = _together(work.plan, knobs, work.ids, states, x, y, weight, order, present)
+        states, stats, info = _train_all(work.plan, knobs, work.ids, states, (x, y, weight), order, present)
         log_evidence = info.log_evidence if log_evidence is None else log_evidence
     results = jax.device_get((states, stats, log_evidence))
     uploads = []
@@ -129,20 +129,19 @@ def state_centre(state: State) -> np.ndarray:
 
 
 @partial(jax.jit, static_argnums=0)
-def _together(
-    plan: Any, knobs: Any, ids: Any, states: Any, x: Any, y: Any, weight: Any, order: Any, present: Any
-) -> Any:
-    def one(state: State, x: Any, y: Any, weight: Any, order: Any, present: Any) -> Any:
+def _train_all(plan: Any, knobs: Any, ids: Any, states: Any, rows: Any, order: Any, present: Any) -> Any:
+    """An epoch of every client: all arguments but the first three have an axis of clients; `present` may have none."""
+
+    def train_one(state: State, rows: Any, order: Any, present: Any) -> Any:
+        x, y, weight = rows
         state, stats, info = algorithm.e_step(plan, knobs, ids, state, x, y, weight, order, present)
         return algorithm.m_step(plan, ids, state, stats)[0], stats, info
 
-    return jax.vmap(one, (0, 0, 0, 0, 0, 0 if present.ndim == order.ndim else None))(
-        states, x, y, weight, order, present
-    )
+    return jax.vmap(train_one, (0, 0, 0, 0 if present.ndim == order.ndim else None))(states, rows, order, present)
 
 
 class _LocalProblem:
-    """The broadcast as the engine wants it: arrays padded to a bucket, as in a training on its own."""
+    """The broadcast in the engine's form: arrays padded to a bucket, as in a training on its own."""
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
         self.packs = terms.precision == "factored"

@@ -57,7 +57,7 @@ class FinalReport(NamedTuple):
     """A client's report on the final posterior.
 
     `lost` is the log likelihood that its rows lose without each input; `judged` as in an upload, of this posterior;
-    `known` is how many of its rows tell of the noise, a number for each target of a regression.
+    `known` is how many of its rows determine the noise, a number for each target of a regression.
     """
 
     lost: np.ndarray
@@ -80,7 +80,7 @@ class Broadcast(NamedTuple):
 
 
 def n_bytes(sent: Any) -> int:
-    """Of everything that a message holds."""
+    """Bytes of everything that a message holds."""
     return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(sent))
 
 

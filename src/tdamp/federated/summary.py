@@ -57,7 +57,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
 
 
 class Scaling(NamedTuple):
-    """What is taken off and divided by, for inputs and outputs."""
+    """What is subtracted from inputs and outputs, and what they are divided by."""
 
     x_mean: np.ndarray
     x_scale: np.ndarray
@@ -66,7 +66,7 @@ class Scaling(NamedTuple):
 
 
 def scaling_of(summary: Summary, standardize: bool) -> Scaling:
-    """The scales of a centralised fit (`rows.input_scales`, `rows.scales_of`), or none."""
+    """The scales of a centralised fit (`numerics.scaling`), or none."""
     if not standardize:
         return Scaling(*identity_scales(len(summary.x_mean)), *identity_scales(len(summary.y_mean)))
     x_scale = input_scale(summary.x_mean, summary.x_std, summary.x_nonzero)
@@ -76,7 +76,7 @@ def scaling_of(summary: Summary, standardize: bool) -> Scaling:
 def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
     """What the engine's start has to know of the scaled data; what is constant counts as having variance one.
 
-    A variance that is infinite or zero because of the unit is told as it is: `state.start` refuses it.
+    A variance that is infinite or zero because of the unit is passed on as it is: `state.start` refuses it.
     """
     x_mean, x_std = (summary.x_mean - scaling.x_mean) / scaling.x_scale, summary.x_std / scaling.x_scale
     y_mean, y_std = (summary.y_mean - scaling.y_mean) / scaling.y_scale, summary.y_std / scaling.y_scale

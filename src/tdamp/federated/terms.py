@@ -1,4 +1,4 @@
-"""What all parties of a federation agree on before the first round."""
+"""The terms of a federation, which all parties share from before the first round."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Terms:
         estimates it from all clients' statistics after every round, as printed.
     step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
-    forget: with "sites", the part that a round takes from what tells a client's site from the others'. With 0 linear
-        models end at their exact posterior; networks of clients with few classes come to rest with a little of it.
+    forget: with "sites", the part that a round takes from what sets a client's site apart. With 0 linear models
+        end at their exact posterior; networks of clients with few classes come to rest with a little of it.
     hold_out: about this part of the rows is not trained on (`federated.held_out`); by their log score the best round
         is chosen, and how wide a regression predicts (`federated.calibration`). With 0 predictions are not calibrated.
     robust: uploads far from all others lose their share (`aggregation.robust`); not for clients that differ strongly.
@@ -115,12 +115,12 @@ class Terms:
         return replace(self.settings, keep=None, max_params=None, max_multiply_adds=None, learn_base_var=False, **held)
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """The terms as JSON has them, for another process."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Terms:
-        """What `to_json` gave; JSON's lists were tuples."""
+        """The terms that `to_json` gave; JSON's lists were tuples."""
         network, settings = (_tuples(fields[name]) for name in ("network", "settings"))
         return cls(**{**fields, "network": Network(**network), "settings": Settings(**settings)})
 

@@ -22,8 +22,8 @@ WIDEST = 4.0
 """A variance is at most this many times the base variance, or the one the round began with if that is larger: data only
 take away from both. (The anchors of "sites" may have twice the base variance.)"""
 MOST_INFORMATION = 1e6
-"""Times the precision that all rows would give if each told a weight as much as the noise lets it, relative to the base
-variance. Outlying rows and large weights behind it tell more; a client's few rows speak for the whole federation."""
+"""Times the precision that all rows would give if each informed a weight as much as the noise lets it, relative to the
+base variance. Outlying rows and large weights behind it inform more; a client speaks for the whole federation."""
 FURTHEST = 1e4
 """Means are within this many standard deviations of the base prior, where hidden units' inputs are about one."""
 MOST_NATS = 1e4
@@ -96,7 +96,7 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     n_rows, weight = float(upload.n_rows), float(upload.noise_stats.weight)
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
-    most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # weights are told of no single row
+    most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # the weights of single rows are not known
     if problem := _problem_of_scores(server, upload.judged, most):
         return problem
     if abs(weight - n_rows) > ROUNDING * n_rows:

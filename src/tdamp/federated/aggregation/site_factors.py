@@ -33,7 +33,7 @@ the server's mean stays, and with it the fixed point. With 0.3, correlated least
 
 
 class Site(NamedTuple):
-    """What one client's data say, about the server's mean."""
+    """One client's factor, as slope and curvature at the server's mean."""
 
     prec: np.ndarray
     slope: np.ndarray

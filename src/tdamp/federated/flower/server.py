@@ -68,7 +68,7 @@ def federate(
         raise ValueError("class_weight needs all labels in one place: give the clients' rows a sample_weight instead")
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
-    options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be told without noise
+    options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be sent without noise
     membership = Membership(estimator._task, rules)
     request = checkpoint.request_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
     stored = None if folder is None else checkpoint.load(folder, request, estimator)

@@ -56,7 +56,7 @@ class FedPosterior(Strategy):
         self._failed = 0
 
     def summary(self) -> None:
-        """What the log says before the first round."""
+        """Log the terms and rules before the first round."""
         terms, rules = self.server.terms, self.membership.rules
         LOG.info(
             "\t├── %s of posteriors, %d of %d rounds done, %d local epochs",
@@ -99,7 +99,7 @@ class FedPosterior(Strategy):
         return None, wire.flwr.MetricRecord(shown)
 
     def configure_evaluate(self, server_round: int, arrays: Any, config: Any, grid: Any) -> list[Any]:
-        """Nothing: an upload tells its log evidence already."""
+        """Nothing: an upload has its log evidence already."""
         return []
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Any]) -> None:

@@ -38,17 +38,17 @@ def sums_of(terms: Terms, broadcast: Broadcast, upload: Upload) -> Arrays:
     """
     check(terms)
     share, state = float(upload.n_rows / broadcast.n_rows), broadcast.state
-    found: dict[str, Any] = {"share": np.ones(()), "log_evidence": np.asarray(upload.log_evidence, np.float64)}
+    learned: dict[str, Any] = {"share": np.ones(()), "log_evidence": np.asarray(upload.log_evidence, np.float64)}
     for l, (belief, layer) in enumerate(zip(upload.posterior, state.layers, strict=True)):
         home = recentred(belief, layer.centre)
         for part in ("weight", "bias"):
             old, new = (on_host(*getattr(holder, part)) for holder in (layer, home))
-            found[f"{l}.{part}.prec"] = old.var / new.var
-            found[f"{l}.{part}.slope"] = (old.var / new.var) * (new.mean - old.mean) / np.sqrt(old.var)
-        found[f"{l}.centre"] = np.asarray(belief.centre, np.float64) - layer.centre
+            learned[f"{l}.{part}.prec"] = old.var / new.var
+            learned[f"{l}.{part}.slope"] = (old.var / new.var) * (new.mean - old.mean) / np.sqrt(old.var)
+        learned[f"{l}.centre"] = np.asarray(belief.centre, np.float64) - layer.centre
     if terms.noise == "clients":
-        found["noise"] = np.log(upload.noise_var, dtype=np.float64) - np.log(state.noise_var, dtype=np.float64)
-    sums: dict[str, Any] = {name: share * array for name, array in found.items()}
+        learned["noise"] = np.log(upload.noise_var, dtype=np.float64) - np.log(state.noise_var, dtype=np.float64)
+    sums: dict[str, Any] = {name: share * array for name, array in learned.items()}
     if terms.noise == "server":  # sums over rows as they are
         sums["noise.weight"] = np.asarray(upload.noise_stats.weight, np.float64) / broadcast.n_rows
         sums["noise.sums"] = upload.noise_stats.sums / _noise_unit(terms, state) / broadcast.n_rows
@@ -66,9 +66,9 @@ def names(terms: Terms) -> list[str]:
 
 
 def encoded(sums: Arrays, n_clients: int) -> Arrays:
-    """The same as whole numbers modulo 2^64. ValueError if `n_clients` such numbers could overflow: nothing is cut."""
+    """The sums as whole numbers modulo 2^64. ValueError if `n_clients` such numbers could overflow: nothing is cut."""
     bound = LIMIT / n_clients
-    found = {}
+    numbers = {}
     for name, array in sums.items():
         whole = np.rint(np.asarray(array, np.float64) / QUANTUM)
         if not (np.abs(whole) <= bound).all():  # also for NaN
@@ -76,8 +76,8 @@ def encoded(sums: Arrays, n_clients: int) -> Arrays:
                 f"{name}: a value is not finite or beyond {bound * QUANTUM:.3g}, the most that {n_clients} clients may "
                 "send without overflow. Train fewer local epochs in a round, or let this client sit the round out"
             )
-        found[name] = whole.astype(np.int64).view(np.uint64)
-    return found
+        numbers[name] = whole.astype(np.int64).view(np.uint64)
+    return numbers
 
 
 def added(parts: Sequence[Arrays]) -> Arrays:
@@ -137,6 +137,6 @@ def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
 
 
 def _noise_unit(terms: Terms, state: State) -> np.ndarray:
-    """Of the statistics' sums: squares in a regression; of a classification's margins and their squares."""
+    """Unit of the noise statistics' sums: squares in a regression; of a classification's margins and their squares."""
     noise = np.asarray(state.noise_var, np.float64)
     return noise if terms.network.task == "regression" else np.stack([np.sqrt(noise), noise])
