@@ -17,7 +17,7 @@ from scipy.special import expit
 from oracles import aggregation as oracle
 from tdamp import Network, Settings, TDAMPRegressor
 from tdamp.engine.state import init
-from tdamp.factors.priors import group
+from tdamp.factors.priors.base import group_logit
 from tdamp.federated import federated_fit
 from tdamp.federated.aggregation.base import Aggregate, AggregationRule, Round, on_host, shares_of
 from tdamp.federated.aggregation.catalog import RULES, rule_named
@@ -71,7 +71,7 @@ def aggregate(rule: AggregationRule, round: Round) -> Aggregate:
 
 def logits(layer: Any, weight: Any) -> np.ndarray:
     """Log-odds of every unit under these slabs."""
-    return np.asarray(group.active_logit(layer.offset, weight, layer.base_var, None))
+    return np.asarray(group_logit(layer.offset, weight, layer.base_var, None))
 
 
 def parts(layers: Sequence[Any]) -> list[np.ndarray]:

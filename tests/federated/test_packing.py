@@ -107,7 +107,7 @@ def test_messages_as_named_arrays(federations: dict, precision: str) -> None:
     """identity: what is taken apart for the wire is put together again, with as many bytes."""
     server, _ = federations[precision]
     sent = server.broadcast(0)
-    again = broadcast_from(named(sent), n_layers=2)
+    again = broadcast_from(named(sent), 2, server.terms.settings.prior)
     assert n_bytes(again) == n_bytes(sent) and type(again.state.layers[0].weight) is type(sent.state.layers[0].weight)
     for a, b in zip(named(again).items(), named(sent).items(), strict=True):
         assert a[0] == b[0]

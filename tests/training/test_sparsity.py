@@ -11,7 +11,8 @@ import pytest
 
 from tdamp import Network, Settings
 from tdamp.engine import prune
-from tdamp.engine.state import State, evidence, init, prior_logit, remove
+from tdamp.engine.state import State, evidence, init, remove
+from tdamp.factors.priors.base import prior_logit
 from tdamp.training.fitted import active_units
 from tdamp.training.sparsity import SparsityControl
 

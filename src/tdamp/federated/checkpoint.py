@@ -111,14 +111,14 @@ def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
     for name, array in below(arrays, "scales").items():
         setattr(estimator, name, array)
     n_layers = terms.network.n_layers
-    state = broadcast_from(below(arrays, "broadcast"), n_layers).state
+    state = broadcast_from(below(arrays, "broadcast"), n_layers, terms.settings.prior).state
     rows = {int(k): float(count) for k, count in below(arrays, "rows").items()}
     server = Server(terms, state, rows, check_groups(estimator._group_ids(widths[0]), widths[0]))
     server.kept = [arrays[f"kept.{l}"] for l in range(n_layers)]
     server.rounds_done = server.posterior_round = int(config["rounds_done"])
     if config["best"] is not None:
         score, when = config["best"]
-        best = broadcast_from(below(arrays, "best"), n_layers).state
+        best = broadcast_from(below(arrays, "best"), n_layers, terms.settings.prior).state
         kept = [arrays[f"best_kept.{l}"] for l in range(n_layers)]
         server.best = Best(float(score), int(when), best, network_of(terms, best), kept)
     if any(name.startswith("velocity.") for name in arrays):

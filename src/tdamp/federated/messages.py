@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..algorithm import Anchor
-from ..engine.mstep import NoiseStats
+from ..engine.plan import Anchor
 from ..engine.state import State, path_name
 from ..engine.turbo import Layer
-from ..factors.priors.burst import Chain
+from ..factors.likelihoods.base import NoiseStats
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 
 Arrays = dict[str, np.ndarray]
@@ -97,8 +97,8 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0), arrays)  # type: ignore[arg-type]
 
 
-def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
-    """The message that has these arrays; KeyError names one that is missing."""
+def broadcast_from(arrays: Arrays, n_layers: int, prior: str) -> Broadcast:
+    """The message that has these arrays, of layers with this prior; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
     layer: Any = Layer(
         weight=_weight(arrays),
@@ -108,9 +108,9 @@ def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
         bias_offset=0,  # type: ignore[arg-type]
         base_var=0,  # type: ignore[arg-type]
         bias_base_var=0,  # type: ignore[arg-type]
-        chain=Chain(0, 0),  # type: ignore[arg-type]
         active_prob=0,  # type: ignore[arg-type]
         sure=0,  # type: ignore[arg-type]
+        prior_state=PRIORS[prior].start(0.5, float),
     )
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
@@ -124,4 +124,9 @@ def _weight(arrays: Arrays) -> Any:
 
 
 def _fill(like: Any, arrays: Arrays) -> Any:
-    return jax.tree_util.tree_map_with_path(lambda path, _: arrays[path_name(path)], like)
+    return jax.tree_util.tree_map_with_path(lambda path, _: _array(arrays, path_name(path)), like)
+
+
+def _array(arrays: Arrays, name: str) -> np.ndarray:
+    older = name.replace(".prior_state.", ".chain.")  # its name up to version 0.1
+    return arrays[older if name not in arrays and older in arrays else name]

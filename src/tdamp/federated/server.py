@@ -9,11 +9,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..algorithm import m_step, plan_of
+from ..algorithm import m_step
 from ..engine import compact, mstep
 from ..engine.network import Network
+from ..engine.plan import plan_of
 from ..engine.state import State, is_finite, remove
 from ..engine.turbo import Layer
+from ..factors.priors.catalog import PRIORS
 from ..training.best import Best
 from ..training.sparsity import SparsityControl
 from . import calibration
@@ -175,15 +177,15 @@ class Server:
             )
         if self.terms.settings.noise_update == "fixed":
             return old
-        task = self.terms.network.task
         total = jax.tree.map(lambda *sums: weighted_sum(sums, [1.0] * len(sums)), *(u.noise_stats for u in uploads))
-        target = mstep.noise_target(task, "em", total, old)
-        return np.asarray(mstep.damped_noise(task, old, target, self.state.noise_scale)[0], old.dtype)
+        output = self.terms.network.output
+        new = output.damped_noise(old, output.noise_target("em", total, old))
+        return np.asarray(mstep.bound_noise(new, self.state.noise_scale)[0], old.dtype)
 
     def _update_hyperparameters(self) -> None:
         """Base variances, chains and units' probabilities from the new posterior; units may be questioned."""
         s = self.terms.settings
-        if s.prior == "gaussian" and not s.learn_base_var:
+        if not PRIORS[s.prior].in_question and not s.learn_base_var:
             return
         before = self.epochs_done - self.terms.local_epochs
         self.state = self.sparsity.after_warm_up(self.state, self.group_of, before, self.epochs_done)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine import mstep
 from ..engine.turbo import Layer
-from ..factors.priors import group
+from ..factors.priors import base as priors
 from . import calibration
 from .messages import Arrays, Belief, FinalReport, Upload, named
 from .packing import pack_upload
@@ -41,7 +41,7 @@ def problem_of_upload(server: Server, upload: Upload) -> str | None:
     group_of = server.group_of
     for l, (belief, layer) in enumerate(zip(upload.posterior, server.state.layers, strict=True)):
         with np.errstate(over="ignore", invalid="ignore"):
-            evidence = group.evidence(belief.weight, layer.base_var, group_of if l == 0 else None)
+            evidence = priors.evidence(belief.weight, layer.base_var, group_of if l == 0 else None)
         if not np.isfinite(np.asarray(evidence)).all():
             return (
                 f"posterior.{l}.weight: the evidence of a group is not finite; send smaller means or larger variances."

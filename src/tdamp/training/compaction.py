@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..algorithm import knobs_of, plan_of
 from ..engine import compact, prune
 from ..engine.network import Network
+from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
 from ..engine.state import State, evidence
+from ..factors.priors.catalog import PRIORS
 from .batches import Feed
 from .compiled import in_background
 from .epoch import prepare
@@ -19,8 +20,8 @@ from .sparsity import SEGMENTS, SparsityControl
 
 
 def bucket_of(settings: Settings) -> int:
-    """Widths are padded to a multiple of this; a chain of the burst prior would feel units put at its end."""
-    return 1 if settings.prior == "burst" else compact.BUCKET
+    """Widths are padded to a multiple of this, if the prior does not mind units without a message."""
+    return compact.BUCKET if PRIORS[settings.prior].pads else 1
 
 
 def order_smaller(
@@ -33,7 +34,7 @@ def order_smaller(
 ) -> compact.Smaller | None:
     """Start compiling arrays for the units that will remain when they are compiled; None if they would not pay.
 
-    Arrays of the burst prior have no room for more units than they were made for: they are compiled for those of now.
+    Without padding arrays have no room for more units than they were made for: they are compiled for those of now.
     """
     settings, bucket = sparsity.settings, bucket_of(sparsity.settings)
     active, rows, exact_size = active_units(state), len(feed.data.x), bucket == 1

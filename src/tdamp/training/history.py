@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithm import Info
+from ..engine.info import Info
 from ..engine.settings import Settings
 from ..engine.state import State
 from .fitted import active_units

@@ -15,7 +15,8 @@ from ..engine import prune
 from ..engine.network import Network
 from ..engine.prune import Masks
 from ..engine.settings import Settings
-from ..engine.state import State, evidence, prior_logit, question
+from ..engine.state import State, evidence, question
+from ..factors.priors.catalog import PRIORS
 from .fitted import active_units
 
 SEGMENTS = 8
@@ -52,14 +53,14 @@ class SparsityControl:
         """
         s = self.settings
         questioned = any(np.isfinite(np.asarray(layer.offset)).any() for layer in state.layers)
-        if s.prior == "gaussian" or s.pruning != "paper" or questioned:
+        if not PRIORS[s.prior].in_question or s.pruning != "paper" or questioned:
             return state
         return self._question(state, group_of, from_here=True)
 
     def after_warm_up(self, state: State, group_of: np.ndarray | None, before: int, epochs_done: int) -> State:
         """The state with all units questioned, if the warm-up has ended after epoch `before`; else as it is."""
         s = self.settings
-        if s.prior == "gaussian" or s.pruning == "paper" or not before < s.warm_up <= epochs_done:
+        if not PRIORS[s.prior].in_question or s.pruning == "paper" or not before < s.warm_up <= epochs_done:
             return state
         return self._question(state, group_of, from_here=False)
 
@@ -96,5 +97,5 @@ class SparsityControl:
         return goal is not None and prune.n_left(active_units(state), group_of) > goal
 
     def _question(self, state: State, group_of: np.ndarray | None, *, from_here: bool, biases: bool = True) -> State:
-        start = 0.0 if self.settings.prior == "burst" else prior_logit(self.settings.init_active_prob)
+        start = PRIORS[self.settings.prior].start_logit(self.settings.init_active_prob)
         return question(state, start, group_of, from_here, biases)

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 from jax.sharding import Mesh
 
-from ..algorithm import Info, knobs_of, plan_of
 from ..engine import compact
+from ..engine.info import Info
 from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
+from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
 from ..engine.state import State, is_finite, remove, scales_of
 from ..engine.state import start as start_at
@@ -23,7 +24,7 @@ from .checkpoint import Stage
 from .compaction import bucket_of, order_smaller
 from .data import Data
 from .devices import check_alike
-from .epoch import em_iteration
+from .epoch import Epoch
 from .events import in_words, outline, tell
 from .fitted import Callback, Fitted, Monitor, active_units
 from .history import Record, epoch_record, times_counted
@@ -54,7 +55,7 @@ class Trainer:
         self.network, self.history, self.fresh = network, list[Record](), start is None
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         if start is None:
-            scales = data.scales if isinstance(data, Stored) else scales_of(network.task, *data)
+            scales = data.scales if isinstance(data, Stored) else scales_of(network, *data)
             self.state = start_at(network, settings, np.random.default_rng(seed), scales, data.x.dtype)
         else:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
@@ -174,17 +175,15 @@ class Trainer:
     def _em_iteration(self, epoch: int) -> Info:
         """An epoch; the exact rule removes units while it runs."""
         s, by_schedule, tick = self.settings, self.sparsity.by_schedule, self.tick
-        self.state, _, info = em_iteration(
-            plan_of(self.network, s),
-            knobs_of(s, epoch, float(self.data.weight.sum())),
-            self._group_of,
-            self.state,
+        run = Epoch(
             self.feed,
             np.random.default_rng((self.seed, epoch)),
             parts=SEGMENTS if s.prunes else 1,
-            between=(lambda state, share: self._remove(state, epoch + share)) if by_schedule else None,
+            after=(lambda state, share: self._remove(state, epoch + share)) if by_schedule else None,
             tick=None if tick is None else lambda share: tick(epoch + share),
         )
+        plan, knobs = plan_of(self.network, s), knobs_of(s, epoch, float(self.data.weight.sum()))
+        self.state, _, info = run.run(plan, knobs, self._group_of, self.state)
         return info
 
     def _remove(self, state: State, epochs_done: float) -> State:

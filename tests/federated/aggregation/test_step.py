@@ -9,8 +9,7 @@ import pytest
 from scipy.special import expit
 
 from tdamp.engine.turbo import Layer
-from tdamp.factors.priors import group, spike_slab
-from tdamp.factors.priors.burst import Chain
+from tdamp.factors.priors import base, spike_slab
 from tdamp.federated.aggregation.base import Round
 from tdamp.federated.aggregation.catalog import RULES
 from tdamp.federated.aggregation.step import recentred, settled, stepped
@@ -40,7 +39,6 @@ def layer() -> Layer:
         bias_offset=bias_offset,
         base_var=0.7 * one,
         bias_base_var=0.4 * one,
-        chain=Chain(one, one),
         active_prob=prob,
         sure=np.array(False),
     )  # type: ignore[arg-type]
@@ -115,7 +113,7 @@ def test_algebraic_layers(ids: np.ndarray | None) -> None:
         weights, biases = ([getattr(p[l], part) for p in posteriors] for part in ("weight", "bias"))
 
         def on(offset: Any, slab: Moments, old: Layer = old, groups: Any = groups) -> np.ndarray:
-            return expit(group.active_logit(offset, slab, old.base_var, groups))
+            return expit(base.group_logit(offset, slab, old.base_var, groups))
 
         def bias_on(offset: Any, slab: Moments, old: Layer = old) -> np.ndarray:
             return expit(spike_slab.active_logit(offset, slab, old.bias_base_var))

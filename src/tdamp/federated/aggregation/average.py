@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...engine.turbo import Layer
-from ...factors.priors import group, spike_slab
+from ...factors.priors import base as priors
+from ...factors.priors import spike_slab
 from ...numerics.beliefs import Moments
 from .base import Aggregate, AggregationRule, Round, on_host
 
@@ -47,7 +48,7 @@ class AverageRule(AggregationRule):
 
 
 def _groups(layer: Layer, slab: Moments, group_of: Any) -> SpikeSlab:
-    return SpikeSlab(np.asarray(group.active_logit(layer.offset, slab, layer.base_var, group_of)), slab)
+    return SpikeSlab(np.asarray(priors.group_logit(layer.offset, slab, layer.base_var, group_of)), slab)
 
 
 def _single(layer: Layer, slab: Moments) -> SpikeSlab:
@@ -58,7 +59,7 @@ def _single(layer: Layer, slab: Moments) -> SpikeSlab:
 
 def _with_logits(layer: Any, logit: np.ndarray, bias_logit: np.ndarray, group_of: Any) -> Layer:
     """The layer with offsets that give these log-odds."""
-    offset = logit - np.asarray(group.evidence(layer.weight, layer.base_var, group_of), np.float64)
+    offset = logit - np.asarray(priors.evidence(layer.weight, layer.base_var, group_of), np.float64)
     bias_offset = bias_logit - np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var), np.float64)
     dtype = np.asarray(layer.offset).dtype
     return layer._replace(offset=offset.astype(dtype), bias_offset=bias_offset.astype(dtype))

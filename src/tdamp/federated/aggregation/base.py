@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...algorithm import Anchor
+from ...engine.plan import Anchor
 from ...engine.turbo import Layer
 from ...numerics.beliefs import Moments
 from ..messages import Arrays, Belief

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...algorithm import Anchor
+from ...engine.plan import Anchor
 from ...engine.turbo import Layer
 from ...io.records import below
 from ..messages import Arrays

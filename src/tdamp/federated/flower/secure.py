@@ -144,7 +144,7 @@ class SecureSumClient(NumPyClient):
         """Train, and send the sums in digits; one "example", no metrics."""
         terms = self.client.terms
         arrays = dict(zip(config["names"].split(","), parameters, strict=True))
-        broadcast = broadcast_from(arrays, terms.network.n_layers)
+        broadcast = broadcast_from(arrays, terms.network.n_layers, terms.settings.prior)
         upload = self.client.train(broadcast)
         if self.privacy is None:
             sums = secure_sum.sums_of(terms, broadcast, upload)

@@ -119,7 +119,7 @@ def instructions_from(content: Any) -> Instructions:
     return Instructions(
         int(config["number"]),
         terms,
-        broadcast_from(arrays_of(content["arrays"]), terms.network.n_layers),
+        broadcast_from(arrays_of(content["arrays"]), terms.network.n_layers, terms.settings.prior),
         Scaling(**{name: common[name] for name in Scaling._fields}),
         json.loads(config["classes"]),
         common.get("ids"),
