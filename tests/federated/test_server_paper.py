@@ -15,12 +15,12 @@ from oracles import algorithm1, algorithm2
 from tdamp import Network, TDAMPClassifier, TDAMPRegressor
 from tdamp.engine.settings import PAPER
 from tdamp.federated import Privacy, Terms, federated_fit
-from tdamp.federated.client import Client, order_of
-from tdamp.federated.preparation import agree
+from tdamp.federated.client import Client, minibatch_rng
+from tdamp.federated.preparation import negotiate
 from tdamp.federated.privacy.central import check
 from tdamp.federated.server import Server
 from tdamp.federated.summary import summary_of
-from tdamp.federated.validate import _information, refused
+from tdamp.federated.validate import _information, problem_of_upload
 from tdamp.numerics import gumbel
 from tdamp.numerics.beliefs import natural
 from tdamp.training.batches import shuffle
@@ -59,7 +59,7 @@ def rules(task: str) -> algorithm1.Rules:
 def batches(client: Client, epoch: int) -> algorithm2.Batches:
     """A local epoch of a client, as its generator orders it."""
     data, size = client.data, client.terms.settings.batch_size
-    order, present = shuffle(order_of(client.terms.seed, epoch, client.number), len(data.x), len(data.x), size)
+    order, present = shuffle(minibatch_rng(client.terms.seed, epoch, client.number), len(data.x), len(data.x), size)
     return [(data.x[i[p]], data.y[i[p]], data.weight[i[p]]) for i, p in zip(order, present, strict=True) if p.any()]
 
 
@@ -77,7 +77,7 @@ def test_a_federation_is_the_transcription(task: str) -> None:
     rule = algorithm2.Sparsity(round(0.4 * sum(terms.network.widths[:-1])), 0.36, 0.4)
     for done in range(terms.rounds):
         uploads = {client.number: client.train(server.broadcast(client.number)) for client in clients}
-        assert [refused(server, upload) for upload in uploads.values()] == [None] * 3
+        assert [problem_of_upload(server, upload) for upload in uploads.values()] == [None] * 3
         server.aggregate(uploads)
         epochs = [[batches(client, 2 * done + e) for e in range(2)] for client in clients]
         acted.append(algorithm2.round_of(rules(task), rule, slow, epochs))
@@ -159,7 +159,7 @@ def test_an_explicit_parameter_wins(where: str, kind: Any) -> None:
         summaries = {
             k: summary_of(part, y[:20] if regression else None, np.ones(20)) for k, part in enumerate(np.split(x, 2))
         }
-        return agree(estimator, summaries, None if regression else [0, 1, 2], rounds=2, local_epochs=3, **option)[0]
+        return negotiate(estimator, summaries, None if regression else [0, 1, 2], rounds=2, local_epochs=3, **option)[0]
 
     base = agreed()
     assert base == agreed(noise_update="em") and {**vars(base.settings), **PAPER} == vars(base.settings)

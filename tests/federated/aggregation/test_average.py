@@ -1,4 +1,4 @@
-"""aggregate: a server's averages of spike-slabs against quadrature and enumeration. Erratum E8."""
+"""geometric and algebraic: averages of spike-slabs against quadrature and enumeration. Erratum E8."""
 
 from __future__ import annotations
 
@@ -12,17 +12,10 @@ from scipy.integrate import quad
 from scipy.special import expit, log_expit, logit
 from scipy.stats import norm
 
-from tdamp.federated.aggregation.averages import (
-    LOGIT_BOUND,
-    SpikeSlab,
-    algebraic,
-    geometric,
-    natural,
-    on_host,
-    shares_of,
-    spike_slab,
-    weighted_sum,
-)
+from tdamp.federated.aggregation.algebraic import algebraic
+from tdamp.federated.aggregation.average import SpikeSlab
+from tdamp.federated.aggregation.base import on_host, shares_of, weighted_sum
+from tdamp.federated.aggregation.geometric import LOGIT_BOUND, geometric, natural, spike_slab
 
 RULES = [geometric, algebraic]
 SHARES = [0.2, 0.5, 0.3]

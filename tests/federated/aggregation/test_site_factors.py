@@ -1,7 +1,4 @@
-"""sites: on conjugate models the factors' fixed point is the exact posterior, and each may be taken away again.
-
-covers: federated.aggregation.site_layers
-"""
+"""site_factors: on conjugate models the factors' fixed point is the exact posterior, and each may be taken out."""
 
 from __future__ import annotations
 
@@ -12,8 +9,10 @@ import numpy as np
 import pytest
 
 from oracles import loops
-from tdamp.federated.aggregation.averages import SpikeSlab, geometric, on_host
-from tdamp.federated.aggregation.sites import FLOOR, Factors, Site, begin, cavity, forgotten, n_floored, update
+from tdamp.federated.aggregation.average import SpikeSlab
+from tdamp.federated.aggregation.base import on_host
+from tdamp.federated.aggregation.geometric import geometric
+from tdamp.federated.aggregation.site_factors import FLOOR, Factors, Site, begin, cavity, forgotten, n_floored, update
 from tdamp.numerics.beliefs import Moments
 
 BASE_PREC = 2.0
