@@ -51,7 +51,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """A line that says which tests a missing browser has cost."""
     skipped = [report for report in terminalreporter.stats.get("skipped", []) if "chromium" in str(report.longrepr)]
     if skipped:
-        terminalreporter.write_line(f"No browser: {len(skipped)} tests of the report's pages were skipped (make browser).")
+        terminalreporter.write_line(
+            f"No browser: {len(skipped)} tests of the report's pages were skipped (make browser)."
+        )
 
 
 MOST_MAPS = 20_000
