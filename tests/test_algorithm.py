@@ -10,10 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from helpers.one_epoch import em_step
 from oracles import algorithm1, algorithm1_epoch
-from tdamp.algorithm import Knobs, em_iteration, knobs_of, m_step, minibatch_step, plan_of
+from tdamp.algorithm import m_step, minibatch_step
 from tdamp.engine import mstep
 from tdamp.engine.network import Network
+from tdamp.engine.plan import Knobs, Minibatch, knobs_of, plan_of
 from tdamp.engine.settings import Settings
 from tdamp.engine.state import State, init, question, remove
 from tdamp.numerics import gumbel
@@ -21,7 +23,6 @@ from tdamp.numerics.beliefs import natural
 from tdamp.training.batches import shuffle
 
 ROWS, SHARED = 11, np.array([0, 1, 0])
-em_step = jax.jit(em_iteration, static_argnums=0)
 BASE = Settings(batch_size=4, data_weight=2.0, noise_rate=0.3, centre_rate=0.4, damping=0.3, trust=1.0)
 CASES = {
     "regression": (Network((3, 4, 2)), BASE),
@@ -167,8 +168,8 @@ def test_light_rows_teach_the_noise_and_rows_of_no_weight_do_not() -> None:
     x, y, _ = problem(network)
     state = start(network, settings, x, y, None)
     plan, knobs = plan_of(network, settings), knobs_of(settings, 0, ROWS)
-    light, _, _ = minibatch_step(plan, knobs, None, state, x, y, np.full(ROWS, 0.5 / ROWS))
-    none, _, _ = minibatch_step(plan, knobs, None, state, x, y, np.zeros(ROWS))
+    light, _, _ = minibatch_step(plan, knobs, None, state, Minibatch(x, y, np.full(ROWS, 0.5 / ROWS)))
+    none, _, _ = minibatch_step(plan, knobs, None, state, Minibatch(x, y, np.zeros(ROWS)))
     assert np.all(np.abs(light.noise_var / state.noise_var - 1) > 1e-3)
     np.testing.assert_array_equal(none.noise_var, state.noise_var)
 

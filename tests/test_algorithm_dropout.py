@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from helpers.one_epoch import em_step as step
 from tdamp import TDAMPClassifier
-from tdamp.algorithm import drop_inputs, em_iteration, knobs_of, plan_of
+from tdamp.engine.damp import drop_inputs
 from tdamp.engine.network import Network
+from tdamp.engine.plan import knobs_of, plan_of
 from tdamp.engine.settings import Settings
 from tdamp.engine.state import State, init
 from tdamp.training.batches import shuffle
@@ -30,7 +31,12 @@ def dropped(epoch: int, minibatch: int) -> np.ndarray:
     """All rows with inputs left out, in the units of the data."""
     state = begun()
     centre = np.asarray(state.layers[0].centre)
-    return np.asarray(drop_inputs(knobs_of(SETTINGS, epoch, ROWS), state, X - centre, jnp.asarray(minibatch))) + centre
+    return (
+        np.asarray(
+            drop_inputs(knobs_of(SETTINGS, epoch, ROWS), state.layers[0].centre, X - centre, jnp.asarray(minibatch))
+        )
+        + centre
+    )
 
 
 def test_what_is_dropped() -> None:
@@ -52,8 +58,7 @@ def test_an_epoch_learns_from_what_is_left() -> None:
     centre = np.asarray(state.layers[0].centre)
     before = X - centre
     for index in order:
-        before[index] = drop_inputs(knobs, state, (X - centre)[index], index[0])
-    step = jax.jit(em_iteration, static_argnums=0)
+        before[index] = drop_inputs(knobs, state.layers[0].centre, (X - centre)[index], index[0])
     weight = np.ones(ROWS)
     ours, _ = step(plan_of(NETWORK, SETTINGS), knobs, None, state, X - centre, Y, weight, order, present)
     plain = plan_of(NETWORK, Settings(batch_size=50))

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from oracles import gumbel as gumbel_oracle
 from oracles import loops, supports
-from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.probit import Probit
 from tdamp.factors.priors import group
 from tdamp.numerics import gumbel
 from tdamp.numerics.beliefs import Message, Moments, gain, log_norm, moments, tilt
@@ -67,7 +67,7 @@ def test_e3_the_last_probit_message() -> None:
     exact = loops.probit_exact(mean, var, 0, noise_var)[1][1] * var[1]
     np.testing.assert_allclose(moved(+1.0), exact, rtol=1e-7)
     assert moved(-1.0) > 0 > exact  # the printed sign
-    ours, _ = probit.score(Moments(jnp.asarray(mean), jnp.asarray(var)), jnp.asarray(0), noise_var)
+    ours, _ = Probit().score(Moments(jnp.asarray(mean), jnp.asarray(var)), jnp.asarray(0), noise_var)
     np.testing.assert_allclose(ours[1] * var[1], exact, rtol=1e-7)
 
 
@@ -112,7 +112,7 @@ def test_e12_the_product_likelihood_is_not_normalised() -> None:
     for spread in (0.0, 1.0, 5.0):
         z = spread * np.random.default_rng(1).normal(size=10)
         known = Moments(jnp.tile(z, (10, 1)), jnp.zeros((10, 10)))
-        product = np.exp(probit.log_partition(known, jnp.arange(10), noise_var))
+        product = np.exp(Probit().log_partition(known, jnp.arange(10), noise_var))
         beats = norm.cdf((z[:, None] - z[None, :]) / np.sqrt(noise_var))
         literal = [np.prod(np.delete(beats[y], y)) for y in range(10)]
         np.testing.assert_allclose(product, literal, rtol=1e-10)

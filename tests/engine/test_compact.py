@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.algorithm import em_iteration, knobs_of, plan_of
+from helpers.one_epoch import em_step
 from tdamp.engine import compact, predict
 from tdamp.engine.network import Network
+from tdamp.engine.plan import knobs_of, plan_of
 from tdamp.engine.settings import Settings
 from tdamp.engine.state import State, evidence, init, remove
 from tdamp.training.batches import shuffle
@@ -23,7 +24,6 @@ NETWORK, DEEP = Network((9, 12, 2)), Network((9, 12, 10, 2))
 REMAIN = (6, 9, 5)
 SETTINGS = Settings(batch_size=16)
 ROWS = 16
-em_step = jax.jit(em_iteration, static_argnums=0)
 output_moments = jax.jit(predict.output_moments, static_argnums=0)
 mean_network = jax.jit(predict.mean_network, static_argnums=0)
 

@@ -8,11 +8,11 @@ import pytest
 
 from tdamp.engine import damp
 from tdamp.engine.network import Network
+from tdamp.engine.plan import Minibatch, plan_of
+from tdamp.engine.settings import Settings
 from tdamp.engine.turbo import Layer
-from tdamp.factors.layers.dense import Score, as_message
-from tdamp.factors.likelihoods import heteroscedastic
-from tdamp.factors.priors.burst import Chain
-from tdamp.numerics.beliefs import Moments, tilt
+from tdamp.factors.likelihoods.heteroscedastic import Heteroscedastic
+from tdamp.numerics.beliefs import Moments, Score, as_message, tilt
 
 
 def random_update(pull: float, seed: int = 0, strength: float = 1.0) -> tuple[Moments, Score]:
@@ -121,15 +121,15 @@ def test_a_sweep_with_varying_noise() -> None:
     weight, bias = (Moments(0.3 * rng.normal(size=s), rng.uniform(0.2, 1, s)) for s in ((3, 2), (2,)))
     one, noise_var = jnp.float64(1.0), jnp.array([0.7])
     offsets = np.full(3, np.inf), np.full(2, np.inf)
-    layer = Layer(weight, bias, np.zeros(3), *offsets, one, one, Chain(one, one), np.ones(3), np.array(True))
-    found = damp.sweep(network, "gaussian", None, (layer,), x, y, rows, noise_var, 1e30, None, 0.0)
+    layer = Layer(weight, bias, np.zeros(3), *offsets, one, one, np.ones(3), np.array(True))
+    found = damp.sweep(plan_of(network, Settings()), None, (layer,), Minibatch(x, y, rows), noise_var, 1e30, None, 0.0)
     z = Moments(x @ weight.mean + bias.mean, x**2 @ weight.var + bias.var)
-    score, prec = heteroscedastic.score(z, y, noise_var)
+    score, prec = Heteroscedastic().score(z, y, noise_var)
     clipped = np.clip(prec, 0, 1 / z.var)
     assert 0 < found.clips.negative_prec == (prec < 0).sum() < 40
     np.testing.assert_allclose(found.z_fwd, z, rtol=1e-12)
     np.testing.assert_allclose(found.z_post.mean, z.mean + z.var * score, rtol=1e-10)
     np.testing.assert_allclose(found.z_post.var, z.var * (1 - z.var * clipped), rtol=1e-10)
-    np.testing.assert_allclose(found.b_said[0].score, rows @ score, rtol=1e-10)
-    np.testing.assert_allclose(found.b_said[0].prec, rows @ clipped, rtol=1e-10)
-    np.testing.assert_allclose(found.w_said[0].score, x.T @ (rows[:, None] * score), rtol=1e-10)
+    np.testing.assert_allclose(found.b_score[0].score, rows @ score, rtol=1e-10)
+    np.testing.assert_allclose(found.b_score[0].prec, rows @ clipped, rtol=1e-10)
+    np.testing.assert_allclose(found.w_score[0].score, x.T @ (rows[:, None] * score), rtol=1e-10)

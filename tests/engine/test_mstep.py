@@ -11,20 +11,26 @@ from scipy.special import log_ndtr
 
 from oracles import supports
 from tdamp import Network, Settings, TDAMPRegressor, fit
-from tdamp.algorithm import m_step, plan_of
+from tdamp.algorithm import m_step
 from tdamp.engine import mstep, turbo
+from tdamp.engine.plan import plan_of
 from tdamp.engine.state import init, question
 from tdamp.estimators import defaults
+from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.base import NoiseRule
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.priors.burst import Chain
 from tdamp.numerics.beliefs import Moments
 
 N_ROWS = 40
+OUTPUTS = {"regression": LIKELIHOODS["gaussian"], "classification": LIKELIHOODS["probit"]}
 
 
 def target(task: str, rule: str, z_post: Moments, y: np.ndarray, weight: np.ndarray, noise_var: float) -> jax.Array:
     """noise_target of one batch."""
-    stats = mstep.noise_stats(task, rule, z_post, y, weight, jnp.asarray(noise_var))
-    return mstep.noise_target(task, rule, stats, jnp.asarray(noise_var))
+    likelihood = OUTPUTS[task]
+    stats = likelihood.noise_stats(rule, z_post, y, weight, jnp.asarray(noise_var))
+    return likelihood.noise_target(rule, stats, jnp.asarray(noise_var))
 
 
 def expected_log_likelihood(margin: Moments, share: np.ndarray, noise_var: float) -> float:
@@ -63,14 +69,14 @@ def test_regression() -> None:
 
 
 @pytest.mark.parametrize("rule", ["em", "numerical"])
-def test_stats_add_up(rule: mstep.NoiseRule) -> None:
+def test_stats_add_up(rule: NoiseRule) -> None:
     """identity: the statistics of a batch are the sums over its parts, here chosen by row weights."""
     rng = np.random.default_rng(1)
     mean, var, y = rng.normal(size=(N_ROWS, 3)), rng.exponential(size=(N_ROWS, 3)), rng.integers(0, 3, N_ROWS)
     weight = rng.uniform(0.5, 2.0, N_ROWS)
     first = np.arange(N_ROWS) < 11
     whole, a, b = (
-        mstep.noise_stats("classification", rule, Moments(mean, var), y, w, jnp.asarray(1.0))
+        OUTPUTS["classification"].noise_stats(rule, Moments(mean, var), y, w, jnp.asarray(1.0))
         for w in (weight, weight * first, weight * ~first)
     )
     np.testing.assert_allclose(whole.weight, a.weight + b.weight, rtol=1e-12)
@@ -111,17 +117,18 @@ def test_gumbel_rule_on_gumbel_margins() -> None:
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 @pytest.mark.parametrize("rule", ["em", "numerical", "fixed"])
-def test_float32_stays_float32(task: str, rule: mstep.NoiseRule) -> None:
+def test_float32_stays_float32(task: str, rule: NoiseRule) -> None:
     """contract: no rule turns float32 into float64, although JAX could hold it."""
     z_post = Moments(jnp.zeros((N_ROWS, 3), jnp.float32), jnp.ones((N_ROWS, 3), jnp.float32))
     y = jnp.zeros((N_ROWS, 3), jnp.float32) if task == "regression" else jnp.zeros(N_ROWS, jnp.int32)
     noise_var = jnp.float32(1.0)
-    stats = mstep.noise_stats(task, rule, z_post, y, jnp.ones(N_ROWS, jnp.float32), noise_var)
-    found = mstep.noise_target(task, rule, stats, noise_var)
-    damped, _ = mstep.damped_noise(task, noise_var, found, noise_var)
-    running, _ = mstep.running_noise(noise_var, found, jnp.float32(0.1), noise_var)
+    likelihood = OUTPUTS[task]
+    stats = likelihood.noise_stats(rule, z_post, y, jnp.ones(N_ROWS, jnp.float32), noise_var)
+    found = likelihood.noise_target(rule, stats, noise_var)
+    damped, _ = mstep.bound_noise(likelihood.damped_noise(noise_var, found), noise_var)
+    running, _ = mstep.log_average(noise_var, found, jnp.float32(0.1), noise_var)
     layer = jax.tree.map(lambda a: a.astype(jnp.float32) if a.dtype == jnp.float64 else a, layer_with(0.3, 0.1))
-    learned = mstep.learn_chain(mstep.learn_base_var(layer, noise_var), None)
+    learned = turbo.learn(mstep.learn_base_var(layer, noise_var), "burst", None)
     leaves = jax.tree.leaves((stats, found, damped, running, learned))
     assert {leaf.dtype.name for leaf in leaves} == {"float32", "bool"}
 
@@ -129,13 +136,13 @@ def test_float32_stays_float32(task: str, rule: mstep.NoiseRule) -> None:
 @pytest.mark.parametrize("place", [-9.0, -4.0, -0.03, 0.0, 1.23, 4.0, 9.0])
 def test_peak_of_a_parabola(place: float) -> None:
     """identity: its vertex where the grid of candidates holds it, the grid's end where it lies beyond."""
-    peak = mstep._peak(-jnp.square(jnp.asarray(mstep._GRID) - place))
+    peak = probit._peak(-jnp.square(jnp.asarray(probit._GRID) - place))
     np.testing.assert_allclose(peak, np.clip(place, -4, 4), atol=1e-12)
 
 
 def test_peak_of_a_flat_function() -> None:
     """identity: where nothing is better than anything else, a node of the grid; no division by the bend of zero."""
-    assert mstep._peak(jnp.zeros(len(mstep._GRID))) in np.asarray(mstep._GRID)
+    assert probit._peak(jnp.zeros(len(probit._GRID))) in np.asarray(probit._GRID)
 
 
 def test_fixed_rule() -> None:
@@ -181,8 +188,8 @@ def test_small_minibatches_learn_the_same_noise(rows: int) -> None:
         y = np.sqrt(true - known) * rng.normal(size=(draws, rows, 1))
         z = Moments(jnp.zeros((draws, rows, 1)), jnp.full((draws, rows, 1), known))
         weight = jnp.ones((draws, rows))
-        stats = jax.vmap(lambda z, y, w: mstep.noise_stats("regression", "em", z, y, w, jnp.ones(1)))(z, y, weight)
-        bias = jax.vmap(lambda z, y, w: mstep.log_bias("regression", "em", z, y, w))(z, y, weight)
+        stats = jax.vmap(lambda z, y, w: OUTPUTS["regression"].noise_stats("em", z, y, w, jnp.ones(1)))(z, y, weight)
+        bias = jax.vmap(lambda z, y, w: OUTPUTS["regression"].noise_log_bias("em", z, y, w))(z, y, weight)
         found = np.log(stats.sums / stats.weight[:, None]) + bias
         far = abs(found.mean() - np.log(true))
         assert far < 3 * found.std() / np.sqrt(draws) + (0.06 if known else 0), "with known variances it is approximate"
@@ -207,11 +214,11 @@ def test_noise_is_bounded_and_counted() -> None:
     for value, expected, count in [(0.0, low * 2, 1), (1e12, high * 2, 1), *inside]:
         bounded, clipped = mstep.bound_noise(jnp.float64(value), 2.0)
         assert bounded == expected and clipped == count
-    damped, _ = mstep.damped_noise("classification", jnp.float64(1.0), jnp.float64(3.0), 1.0)
+    damped, _ = mstep.bound_noise(OUTPUTS["classification"].damped_noise(jnp.float64(1.0), jnp.float64(3.0)), 1.0)
     assert damped == 2.0
-    new, _ = mstep.damped_noise("regression", jnp.float64(1.0), jnp.float64(3.0), 1.0)
+    new, _ = mstep.bound_noise(OUTPUTS["regression"].damped_noise(jnp.float64(1.0), jnp.float64(3.0)), 1.0)
     assert new == 3.0
-    running, _ = mstep.running_noise(jnp.float64(1.0), jnp.float64(4.0), 0.5, 1.0)
+    running, _ = mstep.log_average(jnp.float64(1.0), jnp.float64(4.0), 0.5, 1.0)
     np.testing.assert_allclose(running, 2.0, rtol=1e-12)  # half way in log
 
 
@@ -226,9 +233,9 @@ def layer_with(mean: float, var: float, active_prob: float = 1.0) -> turbo.Layer
         bias_offset=jnp.zeros(4),
         base_var=one,
         bias_base_var=one,
-        chain=Chain(one, one),
         active_prob=jnp.full(5, active_prob),
         sure=jnp.asarray(False),
+        prior_state=Chain(one, one),
     )
 
 
@@ -277,9 +284,9 @@ def test_the_chain_is_learned_from_every_support() -> None:
     )
     state = state._replace(layers=(layer, state.layers[1]))
     unary = (0.5 * np.log(0.1) + np.asarray(layer.weight.mean) ** 2 / 0.2).sum(1)
-    switching = [float(jax.nn.sigmoid(odds)) for odds in layer.chain]
+    switching = [float(jax.nn.sigmoid(odds)) for odds in layer.prior_state]
     counts = 1 + supports.chain_posterior(unary, *switching).counts
     found, _ = m_step(plan_of(network, settings), None, state, mstep.no_stats(network, "em", x.dtype))
     learned = np.log([counts[0, 1] / counts[0, 0], counts[1, 0] / counts[1, 1]])
-    np.testing.assert_allclose(found.layers[0].chain, learned, rtol=1e-10)
-    assert np.abs(learned - np.array(layer.chain)).max() > 0.1
+    np.testing.assert_allclose(found.layers[0].prior_state, learned, rtol=1e-10)
+    assert np.abs(learned - np.array(layer.prior_state)).max() > 0.1

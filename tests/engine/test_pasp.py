@@ -8,12 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.algorithm import Anchor
 from tdamp.engine.pasp import Pasp, anchored_power, carry_over, recentre
+from tdamp.engine.plan import Anchor
 from tdamp.engine.turbo import Layer
-from tdamp.factors.layers.dense import Score
-from tdamp.factors.priors.burst import Chain
-from tdamp.numerics.beliefs import Message, Moments, moments, natural
+from tdamp.numerics.beliefs import Message, Moments, Score, moments, natural
 
 BASE_VAR = 0.4
 
@@ -21,8 +19,8 @@ BASE_VAR = 0.4
 def next_prior(prior: Message, message: Message, power: float, pasp: Pasp = "anchored") -> Message:
     """`carry_over` in natural parameters."""
     belief = moments(prior)
-    said = Score(message.shift - message.prec * belief.mean, message.prec)
-    return natural(carry_over(belief, said, Moments(jnp.zeros(()), BASE_VAR), power, pasp))
+    score_at_mean = Score(message.shift - message.prec * belief.mean, message.prec)
+    return natural(carry_over(belief, score_at_mean, Moments(jnp.zeros(()), BASE_VAR), power, pasp))
 
 
 @pytest.mark.parametrize("data_weight", [1.0, 3.0, 0.5])
@@ -118,7 +116,6 @@ def test_recentre_moves_coordinates_only() -> None:
         bias_offset=jnp.zeros(3),
         base_var=one,
         bias_base_var=one,
-        chain=Chain(one, one),
         active_prob=jnp.array([1.0, 0.0, 1.0, 1.0]),
         sure=jnp.asarray(True),
     )
@@ -143,8 +140,8 @@ def test_the_anchor_may_have_a_mean() -> None:
         Message(jnp.array([1.0, 0.2]), jnp.array([0.7, 2.0])),
     )
     anchor, belief, power = Moments(jnp.array([0.5, -1.5]), jnp.array([0.4, 3.0])), moments(prior), 0.8
-    said = Score(message.shift - message.prec * belief.mean, message.prec)
-    found, base = natural(carry_over(belief, said, anchor, power, "anchored")), natural(anchor)
+    score_at_mean = Score(message.shift - message.prec * belief.mean, message.prec)
+    found, base = natural(carry_over(belief, score_at_mean, anchor, power, "anchored")), natural(anchor)
     for part in ("shift", "prec"):
         expected = power * (getattr(prior, part) + getattr(message, part)) + (1 - power) * getattr(base, part)
         np.testing.assert_allclose(getattr(found, part), expected, rtol=1e-12)
@@ -156,8 +153,8 @@ def test_an_anchor_follows_the_centre() -> None:
     weight, bias = Moments(rng.normal(size=(3, 2)), np.ones((3, 2))), Moments(rng.normal(size=2), np.ones(2))
     centre, moved = rng.normal(size=3), rng.normal(size=3)
     layer = SimpleNamespace(weight=weight, centre=moved)
-    here = Anchor(weight, bias, centre).here(layer)
+    here = Anchor(weight, bias, centre).at_centre_of(layer)
     x = rng.normal(size=(5, 3))
     before, after = ((x - c) @ weight.mean + b for c, b in ((centre, bias.mean), (moved, here.bias.mean)))
     np.testing.assert_allclose(after, before, rtol=1e-12)
-    assert Anchor(weight, bias).here(layer).bias is bias  # the base prior belongs to every centre
+    assert Anchor(weight, bias).at_centre_of(layer).bias is bias  # the base prior belongs to every centre

@@ -38,9 +38,9 @@ def random_layer(group_of: np.ndarray, seed: int = 0) -> tuple[turbo.Layer, Mess
         bias_offset=jnp.asarray(rng.normal(size=OUTPUTS)),
         base_var=jnp.asarray(BASE_VAR),
         bias_base_var=jnp.asarray(BIAS_VAR),
-        chain=Chain(logit(TRANSITIONS[0]), logit(TRANSITIONS[1])),
         active_prob=jnp.full(UNITS, 0.25),
         sure=jnp.asarray(False),
+        prior_state=Chain(logit(TRANSITIONS[0]), logit(TRANSITIONS[1])),
     )
     return layer, past, past_bias, message(UNITS, OUTPUTS), message(OUTPUTS)
 
@@ -48,7 +48,7 @@ def random_layer(group_of: np.ndarray, seed: int = 0) -> tuple[turbo.Layer, Mess
 @pytest.mark.parametrize(
     ("prior", "group_of"), [("group", None), ("group", SHARED), ("burst", None)], ids=["group", "shared", "burst"]
 )
-def test_marginals(prior: turbo.Prior, group_of: np.ndarray | None) -> None:
+def test_marginals(prior: str, group_of: np.ndarray | None) -> None:
     """enumeration: weights and biases over every support, past and new messages together, from the base prior."""
     names = np.arange(UNITS) if group_of is None else group_of
     layer, past, past_bias, w_ext, b_ext = random_layer(names)
@@ -74,7 +74,7 @@ def test_marginals(prior: turbo.Prior, group_of: np.ndarray | None) -> None:
 
 
 @pytest.mark.parametrize("prior", ["group", "burst"])
-def test_removed_units_are_zero_and_stay_out_of_the_way(prior: turbo.Prior) -> None:
+def test_removed_units_are_zero_and_stay_out_of_the_way(prior: str) -> None:
     """enumeration: a removed unit has no weight, an unquestioned one is a plain Gaussian, the rest is as given."""
     layer, past, _, w_ext, b_ext = random_layer(np.arange(UNITS), seed=1)
     offset = np.asarray(layer.offset).copy()
@@ -91,16 +91,16 @@ def test_removed_units_are_zero_and_stay_out_of_the_way(prior: turbo.Prior) -> N
     np.testing.assert_allclose(w_post.var, exact.var, rtol=1e-9, atol=1e-80)
 
 
-def test_look_and_the_sure_shortcut() -> None:
-    """identity: a layer is called sure only if every group is, and is then answered from its last look."""
+def test_refresh_and_the_sure_shortcut() -> None:
+    """identity: a layer is called sure only if every group is, and is then answered from its last refresh."""
     layer, *_, w_ext, b_ext = random_layer(np.arange(UNITS), seed=2)
-    doubtful = turbo.look(layer, "group", None)
+    doubtful = turbo.refresh(layer, "group", None)
     assert not doubtful.sure
     np.testing.assert_allclose(doubtful.active_prob, jax.nn.sigmoid(turbo.active_logit(layer, "group", None)))
     ends = layer._replace(offset=jnp.array([-np.inf, np.inf, 200.0, -200.0, np.inf]))
-    certain = turbo.look(ends, "group", None)
+    certain = turbo.refresh(ends, "group", None)
     assert certain.sure
-    assert not turbo.look(ends._replace(offset=ends.offset.at[2].set(0.0)), "group", None).sure  # one is in doubt
+    assert not turbo.refresh(ends._replace(offset=ends.offset.at[2].set(0.0)), "group", None).sure  # one is in doubt
     np.testing.assert_allclose(certain.active_prob, [0, 1, 1, 0, 1], atol=np.exp(-turbo.SURE_LOGIT))
     quick, _ = turbo.marginals(certain, "group", None, w_ext, b_ext)
     full, _ = turbo.marginals(certain._replace(sure=jnp.asarray(False)), "group", None, w_ext, b_ext)

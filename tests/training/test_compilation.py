@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from helpers.one_epoch import em_step, whole_epoch
 from tdamp import Network, Settings, fit
-from tdamp.algorithm import em_iteration, knobs_of, plan_of
+from tdamp.engine.plan import knobs_of, plan_of
 from tdamp.engine.state import State, init
 from tdamp.numerics.beliefs import Moments
 from tdamp.training.batches import shuffle
@@ -22,7 +23,6 @@ from tdamp.training.epoch import _e_step, _m_step
 
 NETWORK, SETTINGS = Network((4, 5, 3), "classification"), Settings(max_epochs=2, batch_size=16)
 ROWS = 16
-em_step = jax.jit(em_iteration, static_argnums=0)
 
 
 def data(rows: int = ROWS, dtype: str = "float64") -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +62,7 @@ def test_vmap_over_seeds_is_the_loop() -> None:
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states)
     orders = [np.stack(parts) for parts in zip(*(shuffled(seed, ROWS) for seed in range(3)), strict=True)]
     rows = jnp.asarray(x), jnp.asarray(y), jnp.ones(ROWS)
-    many = jax.vmap(lambda s, *order: em_iteration(plan, knobs, None, s, *rows, *order)[0])(stacked, *orders)
+    many = jax.vmap(lambda s, *order: whole_epoch(plan, knobs, None, s, *rows, *order)[0])(stacked, *orders)
     for seed in range(3):
         assert_same(jax.tree.map(lambda leaf, i=seed: leaf[i], many), epoch(states[seed], x, y, seed))
 

@@ -1,13 +1,14 @@
 """Module A: deep approximate message passing over one minibatch.
 
-Forward: z_fwd and u_post layer by layer; backward: scores, w_ext, b_ext and u_bwd. A minibatch starts fresh.
+Forward: z_fwd and u_post layer by layer; backward: scores, w_ext, b_ext and u_bwd. A minibatch starts fresh. Messages
+to weights and biases leave as scores at the means of their priors.
 Paper: Algorithm 1, lines "forward / backward message passing". Not guaranteed: convergence of many
 sweeps (hence the damping). Oracle: the loop transcription in tests/oracles.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,24 +16,13 @@ from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.layers import dense
-from ..factors.layers.dense import Score
-from ..factors.likelihoods import gaussian, heteroscedastic, probit
-from ..numerics.beliefs import Message, Moments, known
-from .network import Network
-from .turbo import Layer, Prior, marginals
+from ..numerics.beliefs import Message, Moments, Score, as_message, known
+from .info import Clips, add, count, no_clips
+from .plan import Knobs, Minibatch, Plan
+from .turbo import Layer, marginals
 
 MIN_VAR = 1e-16
 """Floor of a forward variance: keeps 1 / var^2 inside float32."""
-
-
-class Clips(NamedTuple):
-    """How often each clip acted."""
-
-    negative_prec: Array  # an activation's (or a varying noise's) score_prec < 0: not log-concave, clipped to 0
-    excess_prec: Array  # a score_prec > 1 / var, clipped
-    self_coupling: Array  # BiG-AMP self-coupling < 0, floored at 0
-    min_var: Array  # forward variance below MIN_VAR
-    restrained: Array  # a layer's step was held back, see `restrain`
 
 
 class Exchange(NamedTuple):
@@ -48,27 +38,21 @@ class Inference(NamedTuple):
     """Result of Module A on a minibatch."""
 
     exchange: Exchange
-    w_said: tuple[Score, ...]  # w_ext and b_ext again, as scores at the priors' means
-    b_said: tuple[Score, ...]
+    w_score: tuple[Score, ...]  # w_ext and b_ext again, as scores at the priors' means
+    b_score: tuple[Score, ...]
     z_fwd: Moments  # of the output layer
     drift: tuple[Array, ...]  # mean of each hidden layer's input, relative to its centre
     z_post: Moments
     clips: Clips
 
 
-def _add(a: Clips, b: Clips) -> Clips:
-    return jax.tree.map(jnp.add, a, b)
+class Forward(NamedTuple):
+    """Beliefs of a forward pass, a layer at a time."""
 
-
-def no_clips() -> Clips:
-    """Counters at zero."""
-    zero = jnp.zeros((), jnp.int32)
-    return Clips(zero, zero, zero, zero, zero)
-
-
-def count(hits: Array) -> Array:
-    """How many hold. Summed as float32: exact up to 16 million, and much faster than whole numbers."""
-    return hits.astype(jnp.float32).sum().astype(jnp.int32)
+    u: list[Moments]  # inputs, centred
+    w_post: list[Moments]
+    b_post: list[Moments]
+    z_fwd: list[Moments]
 
 
 def floor_var(z_fwd: Moments) -> tuple[Moments, Array]:
@@ -85,14 +69,7 @@ def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
     return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
 
 
-def output_of(network: Network) -> Any:
-    """The output factor: a module with `score` and `log_partition`."""
-    if network.task == "classification":
-        return probit
-    return heteroscedastic if network.noise == "varying" else gaussian
-
-
-def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, Array]:
+def restrain(prior: Moments, message: Score, trust: Array | float) -> tuple[Score, Array]:
     """Hold a layer's step to what a calibrated message would make it, and tell whether that acted.
 
     A score's expected square is its precision (Bartlett's identity), here weighted with the prior's variance and summed
@@ -102,133 +79,132 @@ def restrain(prior: Moments, said: Score, trust: Array | float) -> tuple[Score, 
     A score is multiplied by the variance before it is squared: of tiny weights it may be so large that its square is
     infinite, and NaN with the zero variance of a removed unit.
     """
-    found, expected = jnp.sum(said.score * (said.score * prior.var)), trust * jnp.sum(said.prec * prior.var)
+    found, expected = jnp.sum(message.score * (message.score * prior.var)), trust * jnp.sum(message.prec * prior.var)
     over = found > expected
     scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1))
-    return Score(scale * said.score, said.prec), over.astype(jnp.int32)
+    return Score(scale * message.score, message.prec), over.astype(jnp.int32)
 
 
-def about(prior: Moments, post: Moments, said: Score) -> Score:
+def at_prior_mean(prior: Moments, post: Moments, message: Score) -> Score:
     """A message given by its score at the posterior's mean, now at the prior's mean. The same if these are the same."""
-    return said if post.mean is prior.mean else Score(said.score + (post.mean - prior.mean) * said.prec, said.prec)
+    if post.mean is prior.mean:
+        return message
+    return Score(message.score + (post.mean - prior.mean) * message.prec, message.prec)
 
 
-def sweep(
-    network: Network,
-    prior: Prior,
-    group_of: Array | None,
-    layers: tuple[Layer, ...],
-    x: Array,
-    y: Array,
-    row_weight: Array,
-    noise_var: Array,
-    trust: Array | float,
-    last: Exchange | None,
-    damping: Array | float,
-) -> Inference:
-    """One forward and one backward pass; `x` is centred. `last` is None on a fresh minibatch's only or first sweep."""
-    depth = network.n_layers
-    regions = piecewise.ACTIVATIONS[network.activation]
-    u = known(x)
-    inputs, weights, biases, forwards = [], [], [], []
-    clips = no_clips()
+def forward(
+    plan: Plan, group_of: Array | None, layers: tuple[Layer, ...], x: Array, last: Exchange | None
+) -> tuple[Forward, Array]:
+    """Beliefs about every layer's inputs, parameters and z, from the data up, and how often MIN_VAR acted."""
+    regions = piecewise.ACTIVATIONS[plan.network.activation]
+    u, beliefs, clipped = known(x), Forward([], [], [], []), jnp.zeros((), jnp.int32)
     for l, layer in enumerate(layers):
-        w_post, b_post = marginals(
-            layer,
-            prior,
-            group_of if l == 0 else None,
-            last.w_ext[l] if last else None,
-            last.b_ext[l] if last else None,
-        )
+        ext = (last.w_ext[l], last.b_ext[l]) if last else (None, None)
+        w_post, b_post = marginals(layer, plan.prior, group_of if l == 0 else None, *ext)
         u = u if l == 0 else Moments(u.mean - layer.centre, u.var)
         z_fwd, floored = floor_var(dense.forward(u, w_post, b_post, last.score[l].score if last else None))
-        clips = clips._replace(min_var=clips.min_var + floored)
-        inputs.append(u)
-        weights.append(w_post)
-        biases.append(b_post)
-        forwards.append(z_fwd)
-        if l < depth - 1:
+        clipped = clipped + floored
+        for seen, belief in zip(beliefs, (u, w_post, b_post, z_fwd), strict=True):
+            seen.append(belief)
+        if l < plan.network.n_layers - 1:
             if last is None:
                 u = piecewise.forward(regions, z_fwd)
             else:
                 u = piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post
+    return beliefs, clipped
 
-    score = Score(*output_of(network).score(z_fwd, y, noise_var))
-    if network.noise == "varying":
+
+def output_score(plan: Plan, z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Score, Moments, Clips]:
+    """The likelihood's score, the posterior of z, and the clips of a likelihood that is not log-concave."""
+    output, clips = plan.network.output, no_clips()
+    score = output.score(z_fwd, y, noise_var)
+    if not output.log_concave:
         prec, negative, excess = clip_prec(score.prec, z_fwd.var)
-        score = Score(score.score, prec)
-        clips = clips._replace(negative_prec=negative, excess_prec=excess)
+        score, clips = Score(score.score, prec), clips._replace(negative_prec=negative, excess_prec=excess)
     z_post = Moments(
         z_fwd.mean + z_fwd.var * score.score,
         z_fwd.var * jnp.maximum(1 - z_fwd.var * score.prec, 0),
     )
-    w_said: list[Score] = []
-    b_said: list[Score] = []
+    return score, z_post, clips
+
+
+def hidden_score(plan: Plan, z_fwd: Moments, u_bwd: Message) -> tuple[Score, Clips]:
+    """An activation's score, and how often its precision was clipped."""
+    active = piecewise.activate(piecewise.ACTIVATIONS[plan.network.activation], z_fwd, u_bwd)
+    prec, negative, excess = clip_prec(active.score_prec, z_fwd.var)
+    return Score(active.score, prec), no_clips()._replace(negative_prec=negative, excess_prec=excess)
+
+
+def sweep(
+    plan: Plan, group_of: Array | None, layers: tuple[Layer, ...], batch: Minibatch, noise_var: Array,
+    trust: Array | float, last: Exchange | None, damping: Array | float,
+) -> Inference:  # fmt: skip
+    """One forward and one backward pass; `last` is None on a fresh minibatch's only or first sweep."""
+    beliefs, floored = forward(plan, group_of, layers, batch.x, last)
+    score, z_post, clips = output_score(plan, beliefs.z_fwd[-1], batch.y, noise_var)
+    clips = clips._replace(min_var=floored)
+    w_scores: list[Score] = []
+    b_scores: list[Score] = []
     u_bwds: list[Message] = []
     scores: list[Score] = []
-    for l in reversed(range(depth)):
-        if l < depth - 1:
-            active = piecewise.activate(regions, forwards[l], u_bwds[0])
-            prec, negative, excess = clip_prec(active.score_prec, forwards[l].var)
-            score = Score(active.score, prec)
-            clips = clips._replace(
-                negative_prec=clips.negative_prec + negative,
-                excess_prec=clips.excess_prec + excess,
-            )
+    for l, layer in reversed(list(enumerate(layers))):
+        u, w_post = beliefs.u[l], beliefs.w_post[l]
+        if l < len(layers) - 1:
+            score, clipped = hidden_score(plan, beliefs.z_fwd[l], u_bwds[0])
+            clips = add(clips, clipped)
         if last is not None:
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
-        weighted = Score(*(row_weight[:, None] * s for s in score))
-        said, coupling = dense.to_weight(inputs[l], weights[l], weighted, last is None)
-        said, w_held = restrain(layers[l].weight, about(layers[l].weight, weights[l], said), trust)
-        w_said.insert(0, said)
-        said, b_held = restrain(layers[l].bias, about(layers[l].bias, biases[l], dense.to_bias(weighted)), trust)
-        b_said.insert(0, said)
         scores.insert(0, score)
+        weighted = Score(*(batch.weight[:, None] * s for s in score))
+        message, coupling = dense.to_weight(u, w_post, weighted, last is None)
+        message, w_held = restrain(layer.weight, at_prior_mean(layer.weight, w_post, message), trust)
+        w_scores.insert(0, message)
+        message = at_prior_mean(layer.bias, beliefs.b_post[l], dense.to_bias(weighted))
+        message, b_held = restrain(layer.bias, message, trust)
+        b_scores.insert(0, message)
         clips = clips._replace(
-            self_coupling=clips.self_coupling + coupling,
-            restrained=clips.restrained + w_held + b_held,
+            self_coupling=clips.self_coupling + coupling, restrained=clips.restrained + w_held + b_held
         )
         if l > 0:
-            message, coupling = dense.to_input(inputs[l], weights[l], score, last is None)
-            u_bwds.insert(0, Message(message.shift + message.prec * layers[l].centre, message.prec))
+            u_bwd, coupling = dense.to_input(u, w_post, score, last is None)
+            u_bwds.insert(0, Message(u_bwd.shift + u_bwd.prec * layer.centre, u_bwd.prec))
             clips = clips._replace(self_coupling=clips.self_coupling + coupling)
     exchange = Exchange(
-        tuple(dense.as_message(said, layer.weight) for layer, said in zip(layers, w_said, strict=True)),
-        tuple(dense.as_message(said, layer.bias) for layer, said in zip(layers, b_said, strict=True)),
+        tuple(as_message(score, layer.weight) for layer, score in zip(layers, w_scores, strict=True)),
+        tuple(as_message(score, layer.bias) for layer, score in zip(layers, b_scores, strict=True)),
         tuple(u_bwds),
         tuple(scores),
     )
-    n = jnp.maximum(row_weight.sum(), 1)
-    drift = tuple(row_weight @ inputs[l].mean / n for l in range(1, depth))
-    return Inference(exchange, tuple(w_said), tuple(b_said), forwards[-1], drift, z_post, clips)
+    n = jnp.maximum(batch.weight.sum(), 1)
+    drift = tuple(batch.weight @ u.mean / n for u in beliefs.u[1:])
+    return Inference(exchange, tuple(w_scores), tuple(b_scores), beliefs.z_fwd[-1], drift, z_post, clips)
 
 
 def infer(
-    network: Network,
-    prior: Prior,
-    group_of: Array | None,
-    layers: tuple[Layer, ...],
-    x: Array,
-    y: Array,
-    row_weight: Array,
-    noise_var: Array,
-    trust: Array | float,
-    sweeps: Array | int,
-    damping: Array | float,
-    single: bool,
+    plan: Plan, knobs: Knobs, group_of: Array | None, layers: tuple[Layer, ...], batch: Minibatch, noise_var: Array
 ) -> Inference:
-    """`sweeps` sweeps over a minibatch; `single` (static) says that it is one, which needs no exchange."""
+    """All sweeps over a minibatch; a plan for a single one needs no exchange."""
 
     def run(last: Exchange | None, damping: Array | float) -> Inference:
-        return sweep(network, prior, group_of, layers, x, y, row_weight, noise_var, trust, last, damping)
+        return sweep(plan, group_of, layers, batch, noise_var, knobs.trust, last, damping)
 
-    if single:
+    if plan.single:
         return run(None, 0.0)
     like = jax.eval_shape(lambda: run(None, 0.0))
     blank = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), like)
 
     def body(t: Array, done: Inference) -> Inference:
-        fresh = run(done.exchange, jnp.where(t == 0, 0.0, damping))
-        return fresh._replace(clips=_add(done.clips, fresh.clips))
+        fresh = run(done.exchange, jnp.where(t == 0, 0.0, knobs.damping))
+        return fresh._replace(clips=add(done.clips, fresh.clips))
 
-    return jax.lax.fori_loop(0, sweeps, body, blank)
+    return jax.lax.fori_loop(0, knobs.sweeps, body, blank)
+
+
+def drop_inputs(knobs: Knobs, centre: Array, x: Array, minibatch: Array) -> Array:
+    """Each input of each row set to zero with probability `input_dropout`, the others made larger to keep the mean.
+
+    The rows are centred, and zero is that of the data. What is dropped follows from the epoch and the minibatch.
+    """
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), knobs.epoch), minibatch)
+    keep = 1 - knobs.input_dropout
+    return jnp.where(jax.random.bernoulli(key, keep, x.shape), (x + centre) / keep, 0) - centre

@@ -1,4 +1,4 @@
-"""The network's shape: widths, activation, task, and what it costs."""
+"""The network's shape: widths, activation, likelihood, and what it costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-Task = Literal["regression", "classification"]
+from ..factors.likelihoods.base import Likelihood, Task
+from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
+
 Noise = Literal["constant", "varying"]
 
 
@@ -14,19 +16,35 @@ Noise = Literal["constant", "varying"]
 class Network:
     """A feed-forward network z_l = W_l u_(l-1) + b_l, u_l = activation(z_l), with its output task.
 
-    `widths` runs from the inputs to the outputs: (784, 128, 10). A regression whose noise is "varying" has two outputs
-    for each target: the targets' means first, then the logs of their noise variances.
+    `widths` runs from the inputs to the outputs: (784, 128, 10). `likelihood` names what the outputs mean ("gaussian",
+    "heteroscedastic", "probit", ...: factors/likelihoods); None is the one that `task` and `noise` stand for. A
+    regression whose noise is "varying" has two outputs for each target: the targets' means first, then the logs of
+    their noise variances.
     """
 
     widths: tuple[int, ...]
     task: Task = "regression"
     activation: str = "relu"
     noise: Noise = "constant"
+    likelihood: str | None = None
+
+    def __post_init__(self) -> None:
+        """The likelihood, where it is named, says what task and noise are."""
+        if self.likelihood in LIKELIHOODS:
+            object.__setattr__(self, "task", self.output.task)
+            object.__setattr__(self, "noise", self.output.noise)
+        elif self.likelihood is None:
+            object.__setattr__(self, "likelihood", name_of(self.task, self.noise))
+
+    @property
+    def output(self) -> Likelihood:
+        """The likelihood of the targets given the outputs."""
+        return LIKELIHOODS[self.likelihood or str(name_of(self.task, self.noise))]
 
     @property
     def n_targets(self) -> int:
         """Columns of y, or classes."""
-        return self.widths[-1] // 2 if self.noise == "varying" else self.widths[-1]
+        return self.widths[-1] // self.output.outputs_per_target
 
     @property
     def n_layers(self) -> int:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.layers import dense
-from ..factors.likelihoods import heteroscedastic
-from ..numerics import gaussian_argmax
+from ..factors.likelihoods.base import Predictive
+from ..factors.likelihoods.probit import Probit
 from ..numerics.beliefs import Moments, known
-from .damp import MIN_VAR, floor_var
+from .damp import floor_var
 from .network import Network
 from .turbo import Layer, posterior
 
-
-class Predictive(NamedTuple):
-    """A regression's prediction; the variance of a new observation is the sum of the two."""
-
-    mean: Array
-    epistemic_var: Array
-    aleatoric_var: Array
+PROBIT = Probit()
 
 
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
@@ -58,7 +50,7 @@ def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 
 def log_class_probs(z: Moments, noise_var: Array) -> Array:
     """log P(y) = log P(the noisy score of y is the largest), (rows, classes): scores N(z_y, V_y + noise / 2)."""
-    return gaussian_argmax.log_probs(z.mean, jnp.sqrt(jnp.maximum(z.var + 0.5 * noise_var, MIN_VAR)))
+    return PROBIT.log_probs(z, noise_var)
 
 
 def class_probs(z: Moments, noise_var: Array) -> Array:
@@ -71,11 +63,7 @@ def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x:
 
     Where the noise varies, its variance is the mean of noise_var exp(h), h being the second half of the outputs.
     """
-    z = output_moments(network, layers, x)
-    if network.noise == "varying":
-        noise_var = heteroscedastic.mean_noise(z, noise_var)
-        z, _ = heteroscedastic.halves(z)
-    return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))
+    return network.output.predictive(output_moments(network, layers, x), noise_var)
 
 
 def predicted_log_probs(network: Network, layers: tuple[Layer, ...], x: Array, noise_var: Array) -> Array:

@@ -9,10 +9,11 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from ..factors.activations.piecewise import ACTIVATIONS
-from .mstep import NoiseRule
+from ..factors.likelihoods.base import NoiseRule, Task
+from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..factors.priors.catalog import PRIORS
 from .network import Network, Noise
 from .pasp import Pasp
-from .turbo import Prior
 
 Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
@@ -78,7 +79,7 @@ class Settings:
     centre_rate: float = 0.02
     centre_inputs: bool = True
     input_dropout: float = 0.0
-    prior: Prior = "gaussian"
+    prior: str = "gaussian"
     pasp: Pasp = "anchored"
     pasp_power: float = 1.0
     data_weight: float | tuple[float, ...] = tuple(float(k) for k in range(1, 21))
@@ -111,7 +112,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Raise ValueError for a setting that cannot work."""
         for name, choices in (
-            ("prior", get_args(Prior)),
+            ("prior", tuple(PRIORS)),
             ("pasp", get_args(Pasp)),
             ("noise_update", get_args(NoiseRule)),
             ("noise_every", get_args(NoiseEvery)),
@@ -198,11 +199,12 @@ def check_network(network: Network) -> None:
         raise ValueError(f"widths={network.widths!r}: expected at least two positive whole numbers, inputs to outputs")
     if not isinstance(network.activation, str) or network.activation not in ACTIVATIONS:
         raise ValueError(f"activation={network.activation!r}: expected one of {', '.join(ACTIVATIONS)}")
-    if network.task not in ("regression", "classification"):
+    if network.task not in get_args(Task):
         raise ValueError(f'task={network.task!r}: expected "regression" or "classification"')
-    if network.task == "classification" and network.widths[-1] < 2:
-        raise ValueError("a classifier needs at least two outputs, one for each class")
     if network.noise not in get_args(Noise):
         raise ValueError(f'noise={network.noise!r}: expected "constant" or "varying"')
-    if network.noise == "varying" and (network.task != "regression" or network.widths[-1] % 2):
+    if network.likelihood is None:
         raise ValueError('noise="varying" belongs to a regression with two outputs for each target')
+    if network.likelihood not in LIKELIHOODS:
+        raise ValueError(f"likelihood={network.likelihood!r}: expected one of {', '.join(LIKELIHOODS)}")
+    network.output.check_outputs(network.widths[-1])

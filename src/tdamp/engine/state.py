@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ..factors.priors import burst, group, spike_slab
+from ..factors.likelihoods.base import OutputStart
+from ..factors.priors import base as prior_base
+from ..factors.priors import spike_slab
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 from .network import Network
 from .settings import Settings
@@ -19,10 +21,6 @@ from .turbo import Layer
 
 ROUNDING = 1e-20
 """A variance below this share of the squared mean is rounding: the column is constant."""
-
-SUREST = 1e-6
-"""No unit in question is surer than by this to be needed: evidence could never move it. One of probability 1 is not in
-question."""
 
 
 class State(NamedTuple):
@@ -34,10 +32,6 @@ class State(NamedTuple):
     base_var_start: tuple[Array, ...]
 
 
-VARYING = 100.0
-"""The largest variance of y at which the logs of a varying noise, which have no unit, may share the means' prior."""
-
-
 class Scales(NamedTuple):
     """What a start needs to know of the data, in float64: the rows themselves need not be there."""
 
@@ -47,11 +41,11 @@ class Scales(NamedTuple):
     y_var: np.ndarray
 
 
-def scales_of(task: str, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Scales:
+def scales_of(network: Network, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Scales:
     """Of weighted rows; what is constant counts as having variance one."""
     share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
     y_mean = share @ y.astype(np.float64)
-    y_var = share @ np.square(y - y_mean) if task == "regression" else np.ones(())
+    y_var = network.output.target_var(y, y_mean, share)
     x_mean = share @ x.astype(np.float64, copy=False)
     return no_less_than_rounding(x_mean, float(share @ np.square(x - x_mean).sum(1)), y_mean, y_var)
 
@@ -71,7 +65,7 @@ def init(
     weight: np.ndarray | None = None,
 ) -> State:
     """`start` at the scales of these rows."""
-    return start(network, settings, rng, scales_of(network.task, x, y, weight), jnp.dtype(x.dtype))
+    return start(network, settings, rng, scales_of(network, x, y, weight), jnp.dtype(x.dtype))
 
 
 def start(network: Network, settings: Settings, rng: np.random.Generator, scales: Scales, dtype: Any) -> State:
@@ -81,45 +75,36 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
     noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
     """
-    regression = network.task == "regression"
     x_mean, x_power, y_mean, y_var = scales
     if not settings.centre_inputs:
         x_mean, x_power = np.zeros_like(x_mean), x_power + float(np.square(x_mean).sum())
     room = jnp.finfo(dtype)
     if not all(1e6 * float(room.tiny) < float(scale) < 1e-6 * float(room.max) for scale in (x_power, *np.ravel(y_var))):
         raise ValueError(f"x or y is too large or too small for {dtype}: bring them to a scale near one")
-    if network.noise == "varying" and np.max(y_var) > VARYING:
-        raise ValueError(
-            f'noise="varying": y has a variance of {np.max(y_var):g}, and the outputs that are logs of the noise share '
-            f"a prior with the means: bring y to a variance near one, at most {VARYING:g}, as the estimators do"
-        )
+    network.output.check_scales(y_var)
+    output = network.output.output_start(y_mean, y_var, network.widths[-1])
+    prior = PRIORS[settings.prior]
     put: Any = partial(np.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
-        last = l == network.n_layers - 1
-        out_var = float(y_var.mean()) if last and regression else 1.0
-        base_var = out_var / (x_power if l == 0 else n_in)
+        last = output if l == network.n_layers - 1 else OutputStart(1.0, np.zeros(n_out), 1.0, n_out)
+        base_var = last.var / (x_power if l == 0 else n_in)
         spread = 2 * settings.init_scale**2 * base_var
         doubt = settings.init_noise / network.n_layers
         mean = np.sqrt(spread) * rng.standard_normal((n_in, n_out))
-        bias_mean, bias_var = np.zeros(n_out), out_var
-        if last and regression:
-            bias_mean, bias_var = y_mean, float(np.square(y_mean).mean() + y_var.mean())
-        if last and network.noise == "varying":  # begun as constant
-            mean[:, network.n_targets :] = 0
-            bias_mean = np.concatenate([y_mean, np.zeros_like(y_mean)])
+        mean[:, last.n_random :] = 0
         layers.append(
             Layer(
                 weight=Moments(put(mean), put(np.full((n_in, n_out), doubt * spread))),
-                bias=Moments(put(bias_mean), put(np.full(n_out, doubt * out_var))),
+                bias=Moments(put(last.bias_mean), put(np.full(n_out, doubt * last.var))),
                 centre=put(x_mean if l == 0 else np.zeros(n_in)),
                 offset=put(np.full(n_in, np.inf)),
                 bias_offset=put(np.full(n_out, np.inf)),
                 base_var=put(base_var),
-                bias_base_var=put(bias_var),
-                chain=burst.Chain(*map(put, burst.stationary(settings.init_active_prob))),
+                bias_base_var=put(last.bias_var),
                 active_prob=put(np.ones(n_in)),
                 sure=put(True, dtype=bool),
+                prior_state=prior.start(settings.init_active_prob, put),
             )
         )
     base_vars = tuple(layer.base_var for layer in layers)
@@ -134,14 +119,9 @@ def evidence(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarr
 @jax.jit
 def _evidence(layers: tuple[Layer, ...], group_of: Array | None) -> list[Array]:
     return [
-        group.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
+        prior_base.evidence(layer.weight, layer.base_var, group_of if l == 0 else None, layer.offset > -jnp.inf)
         for l, layer in enumerate(layers)
     ]
-
-
-def prior_logit(prob: float) -> float:
-    """Log-odds of a prior probability: at most those of 1 - SUREST, or infinite."""
-    return math.inf if prob == 1 else math.log(prob) - math.log(max(1 - prob, SUREST))
 
 
 def question(

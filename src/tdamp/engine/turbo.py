@@ -1,23 +1,22 @@
 """Module B: the exchange between the network and the sparse priors.
 
 A layer's slab holds its prior; Module A's messages `w_ext`, `b_ext` tilt it, and the posterior log-odds of a group
-are an offset plus the slab's evidence (factors/group_spike_slab). The marginals given back to Module A are therefore
+are an offset plus the slab's evidence (factors/priors). The marginals given back to Module A are therefore
 the exact group posterior, messages of the other weights included.
 Paper: eq. (B->A), (Wlnpost); errata E1, E2, E7. Oracle: enumeration.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ..factors.priors import burst, group, spike_slab
+from ..factors.priors import spike_slab
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Message, Moments, thin, tilt
-
-Prior = Literal["gaussian", "group", "burst"]
 
 SURE_LOGIT = 30.0
 """A layer whose every group is at least this sure is taken as certain for an epoch: no evidence is summed."""
@@ -32,24 +31,23 @@ class Layer(NamedTuple):
 
     weight: Moments  # (units, outputs), the slabs
     bias: Moments  # (outputs,)
-    centre: Array  # (units,), subtracted from the layer's input (data come centred, see feed.Feed)
+    centre: Array  # (units,), subtracted from the layer's input (data come centred, see training.batches)
     offset: Array  # (units,)
     bias_offset: Array  # (outputs,)
     base_var: Array  # (), slab variance of the base prior
     bias_base_var: Array  # ()
-    chain: burst.Chain
-    active_prob: Array  # (units,), as of the last look
+    active_prob: Array  # (units,), as of the last refresh
     sure: Array  # (), bool: active_prob is certain, see SURE_LOGIT
+    prior_state: Any = ()  # of the prior alone: the burst prior's chain
 
 
-def active_logit(layer: Layer, prior: Prior, group_of: Array | None, w_ext: Message | None = None) -> Array:
+def active_logit(layer: Layer, prior: str, group_of: Array | None, w_ext: Message | None = None) -> Array:
     """Posterior log-odds of every unit's group, (units,)."""
     slab = tilt(layer.weight, w_ext)
-    logit = group.active_logit(layer.offset, slab, layer.base_var, group_of)
-    return burst.posterior_logit(logit, layer.chain) if prior == "burst" else logit
+    return PRIORS[prior].active_logit(layer.offset, slab, layer.base_var, group_of, layer.prior_state)
 
 
-def active_prob(layer: Layer, prior: Prior, group_of: Array | None, w_ext: Message | None) -> Array:
+def active_prob(layer: Layer, prior: str, group_of: Array | None, w_ext: Message | None) -> Array:
     """Posterior probability of every unit's group; the sum over the weights is skipped where it is certain."""
     return jax.lax.cond(
         layer.sure,
@@ -59,17 +57,17 @@ def active_prob(layer: Layer, prior: Prior, group_of: Array | None, w_ext: Messa
 
 
 def marginals(
-    layer: Layer, prior: Prior, group_of: Array | None, w_ext: Message | None, b_ext: Message | None
+    layer: Layer, prior: str, group_of: Array | None, w_ext: Message | None, b_ext: Message | None
 ) -> tuple[Moments, Moments]:
     """w_post and b_post: what Module A is told about the layer's weights and biases."""
     weight, bias = tilt(layer.weight, w_ext), tilt(layer.bias, b_ext)
-    if prior == "gaussian":  # nothing is in question: every group is on, or removed and known to be zero
+    if not PRIORS[prior].in_question:  # every group is on, or removed and known to be zero
         return weight, bias
     return thin(weight, active_prob(layer, prior, group_of, w_ext)[:, None]), _thin_bias(layer, bias)
 
 
 def posterior(layer: Layer) -> tuple[Moments, Moments]:
-    """w_post and b_post as of the last look: what predictions are made from."""
+    """w_post and b_post as of the last refresh: what predictions are made from."""
     return thin(layer.weight, layer.active_prob[:, None]), _thin_bias(layer, layer.bias)
 
 
@@ -77,7 +75,16 @@ def _thin_bias(layer: Layer, slab: Moments) -> Moments:
     return thin(slab, jax.nn.sigmoid(spike_slab.active_logit(layer.bias_offset, slab, layer.bias_base_var)))
 
 
-def look(layer: Layer, prior: Prior, group_of: Array | None) -> Layer:
-    """Refresh `active_prob` and `sure`, once an epoch."""
+def learn(layer: Layer, prior: str, group_of: Array | None) -> Layer:
+    """The M-step of the prior's own state, then `refresh`; nothing where no group is in question."""
+    member = PRIORS[prior]
+    if not member.in_question:
+        return layer
+    state = member.learn(layer.offset, layer.weight, layer.base_var, group_of, layer.prior_state)
+    return refresh(layer._replace(prior_state=state), prior, group_of)
+
+
+def refresh(layer: Layer, prior: str, group_of: Array | None) -> Layer:
+    """`active_prob` and `sure` anew, once an epoch."""
     logit = active_logit(layer, prior, group_of)
     return layer._replace(active_prob=jax.nn.sigmoid(logit), sure=jnp.all(jnp.abs(logit) > SURE_LOGIT))

@@ -11,15 +11,16 @@ import jax
 import numpy as np
 
 from .. import algorithm
-from ..algorithm import Anchor, knobs_of, plan_of
 from ..engine import compact
 from ..engine.network import Network
+from ..engine.plan import Anchor, Segment, knobs_of, plan_of
 from ..engine.state import State
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 from ..prediction.batched import lost_without_inputs, predicted
 from ..training.batches import Feed, padded_rows, shuffle
 from ..training.data import Data
-from ..training.epoch import em_iteration
+from ..training.epoch import Epoch
 from ..training.fitted import Fitted, active_units
 from ..training.outcome import Outcome
 from . import calibration, held_out
@@ -45,7 +46,7 @@ class Client:
         for epoch in range(first, first + terms.local_epochs):
             knobs = knobs_of(terms.local, epoch, float(broadcast.n_rows))
             rng = order_of(terms.seed, epoch, self.number)
-            state, stats, info = em_iteration(work.plan, knobs, work.ids, state, feed, rng, work.anchors)
+            state, stats, info = Epoch(feed, rng).run(work.plan, knobs, work.ids, state, work.anchors)
             heard = heard if heard is not None else info.log_evidence
         return work.upload(jax.device_get(state), stats, heard, self.n_rows, self.judge(broadcast))
 
@@ -131,7 +132,7 @@ def _together(
     plan: Any, knobs: Any, ids: Any, states: Any, x: Any, y: Any, weight: Any, order: Any, present: Any
 ) -> Any:
     def one(state: State, x: Any, y: Any, weight: Any, order: Any, present: Any) -> Any:
-        state, stats, info = algorithm.e_step(plan, knobs, ids, state, x, y, weight, order, present)
+        state, stats, info = algorithm.e_step(plan, knobs, ids, state, Segment(x, y, weight, order, present))
         return algorithm.m_step(plan, ids, state, stats)[0], stats, info
 
     return jax.vmap(one, (0, 0, 0, 0, 0, 0 if present.ndim == order.ndim else None))(
@@ -146,7 +147,7 @@ class _Work:
         self.packs = terms.precision == "factored"
         broadcast = opened_broadcast(broadcast)
         state, inputs = broadcast.state, np.asarray(broadcast.inputs)
-        bucket = 1 if terms.settings.prior == "burst" else compact.BUCKET
+        bucket = compact.BUCKET if PRIORS[terms.settings.prior].pads else 1
         network = network_of(terms, state)
         self.state, self.network, index = compact.take(state, network, active_units(state), bucket)
         self.inputs = inputs[index[0]]

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..algorithm import Anchor
 from ..engine.mstep import NoiseStats
+from ..engine.plan import Anchor
 from ..engine.state import State, path_name
 from ..engine.turbo import Layer
-from ..factors.priors.burst import Chain
 from ..numerics.beliefs import Moments
 
 Arrays = dict[str, np.ndarray]
@@ -100,7 +99,7 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
 def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
     """The message that has these arrays; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
-    layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, Chain(0, 0), 0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
     anchors = (Anchor(_weight(arrays), moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]

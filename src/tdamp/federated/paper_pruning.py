@@ -16,22 +16,23 @@ import numpy as np
 from ..engine import prune
 from ..engine.network import Network
 from ..engine.settings import Settings
-from ..engine.state import State, prior_logit, question
+from ..engine.state import State, question
+from ..factors.priors.catalog import PRIORS
 from ..training.fitted import active_units
 
 
 def begun(settings: Settings, state: State, group_of: Any) -> State:
     """A start whose groups and biases are in question; one that has them in question already stays as it is."""
     asked = any(np.isfinite(np.asarray(layer.offset)).any() for layer in state.layers)
-    if settings.pruning != "paper" or settings.prior == "gaussian" or asked:
+    if settings.pruning != "paper" or not PRIORS[settings.prior].in_question or asked:
         return state
-    start = 0.0 if settings.prior == "burst" else prior_logit(settings.init_active_prob)
+    start = PRIORS[settings.prior].start_logit(settings.init_active_prob)
     return question(state, start, group_of, from_here=True)
 
 
 def restarted(settings: Settings, state: State, group_of: Any) -> State:
     """Every group that is left at rho_0 again, its evidence counted from here."""
-    start = prior_logit(settings.init_active_prob)
+    start = PRIORS[settings.prior].start_logit(settings.init_active_prob)
     return jax.device_get(question(state, start, group_of, from_here=True, biases=False))
 
 

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..algorithm import m_step, plan_of
+from ..algorithm import m_step
 from ..engine import compact, mstep, prune
 from ..engine.network import Network
-from ..engine.state import State, evidence, is_finite, prior_logit, question, remove
+from ..engine.plan import plan_of
+from ..engine.state import State, evidence, is_finite, question, remove
 from ..engine.turbo import Layer
+from ..factors.priors.catalog import PRIORS
 from ..training.fitted import active_units
 from . import calibration, paper_pruning
 from .aggregation import site_layers
@@ -182,19 +184,19 @@ class Server:
             )
         if self.terms.settings.noise_update == "fixed":
             return old
-        task = self.terms.network.task
         total = jax.tree.map(lambda *sums: weighted_sum(sums, [1.0] * len(sums)), *(u.noise_stats for u in uploads))
-        target = mstep.noise_target(task, "em", total, old)
-        return np.asarray(mstep.damped_noise(task, old, target, self.state.noise_scale)[0], old.dtype)
+        output = self.terms.network.output
+        new = output.damped_noise(old, output.noise_target("em", total, old))
+        return np.asarray(mstep.bound_noise(new, self.state.noise_scale)[0], old.dtype)
 
     def _look(self) -> None:
         """Base variances, chains and probabilities of the units from the new posterior; units may come in question."""
         s = self.terms.settings
-        if s.prior == "gaussian" and not s.learn_base_var:
+        if not PRIORS[s.prior].in_question and not s.learn_base_var:
             return
         before = self.epochs_done - self.terms.local_epochs
-        if s.prior != "gaussian" and s.pruning != "paper" and before < s.warm_up <= self.epochs_done:
-            start = 0.0 if s.prior == "burst" else prior_logit(s.init_active_prob)
+        if PRIORS[s.prior].in_question and s.pruning != "paper" and before < s.warm_up <= self.epochs_done:
+            start = PRIORS[s.prior].start_logit(s.init_active_prob)
             self.state = question(self.state, start, self._group_of, from_here=False)
         plan = plan_of(self.network, s)._replace(noise_every="minibatch", batch_size=0)  # leaves the noise alone
         nothing = mstep.no_stats(self.network, "em", np.asarray(self.state.noise_var).dtype)

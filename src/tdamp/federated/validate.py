@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine import mstep
 from ..engine.turbo import Layer
-from ..factors.priors import group
+from ..factors.priors import base
 from . import calibration
 from .messages import Arrays, Belief, Conclusion, Upload, named
 from .packing import packed_upload
@@ -41,7 +41,7 @@ def refused(server: Server, upload: Upload) -> str | None:
     ids: Any = None if server.ids is None else server.ids[server.kept[0]]
     for l, (belief, layer) in enumerate(zip(upload.posterior, server.state.layers, strict=True)):
         with np.errstate(over="ignore", invalid="ignore"):
-            evidence = group.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
+            evidence = base.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
         if not np.isfinite(np.asarray(evidence)).all():
             return (
                 f"posterior.{l}.weight: the evidence of a group is not finite; send smaller means or larger variances."

@@ -31,6 +31,18 @@ class Message(NamedTuple):
     prec: Array
 
 
+class Score(NamedTuple):
+    """First and minus second derivative of a factor's log-partition in the mean of the belief it was sent."""
+
+    score: Array
+    prec: Array
+
+
+def as_message(score: Score, belief: Moments) -> Message:
+    """Natural parameters of a message that is given by its score and precision at a belief's mean."""
+    return Message(score.score + belief.mean * score.prec, score.prec)
+
+
 def flat(shape: tuple[int, ...], dtype: jnp.dtype) -> Message:
     """The message that says nothing."""
     return Message(jnp.zeros(shape, dtype), jnp.zeros(shape, dtype))

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from ..engine.network import Network
+from ..numerics.finite import check_finite
 
 
 class Data(NamedTuple):
@@ -45,22 +46,7 @@ def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np
     y = np.asarray(y)
     if y.shape[:1] != x.shape[:1]:
         raise ValueError(f"x has {x.shape[0]} rows but y has shape {y.shape}: they must agree")
-    outputs = network.n_targets
-    if network.task == "classification":
-        if y.ndim != 1 or y.dtype.kind not in "iu":
-            raise ValueError(f"y has shape {y.shape} and dtype {y.dtype}: expected one integer label for each row")
-        if y.min() < 0 or y.max() >= outputs:
-            raise ValueError(f"labels run from {y.min()} to {y.max()}: expected 0 to {outputs - 1}")
-        y = y.astype(np.int32)
-    else:
-        if y.ndim == 1 and outputs == 1:
-            y = y[:, None]
-        if y.ndim != 2 or y.shape[1] != outputs:
-            raise ValueError(f"y has shape {y.shape}: expected (rows, {outputs})")
-        if y.dtype.kind not in "fiub":
-            raise ValueError(f"y has dtype {y.dtype}: expected numbers")
-        check_finite("y", y)
-        y = y.astype(x.dtype)
+    y = network.output.check_y(y, network.n_targets, x.dtype)
     weight = np.ones(len(x), x.dtype) if sample_weight is None else np.asarray(sample_weight, x.dtype)
     if weight.shape != (len(x),):
         raise ValueError(f"sample_weight has shape {weight.shape}: expected ({len(x)},)")
@@ -78,21 +64,3 @@ def check_groups(groups: np.ndarray | None, n_inputs: int) -> np.ndarray | None:
         raise ValueError(f"groups has shape {groups.shape}: expected ({n_inputs},), a group id for each input")
     _, ids = np.unique(groups, return_inverse=True)
     return None if len(np.unique(ids)) == n_inputs else ids.astype(np.int32)
-
-
-def check_finite(
-    name: str, values: np.ndarray, remedy: str = "impute or drop them", columns: np.ndarray | None = None
-) -> None:
-    """Raise ValueError that says where the first value of a table is NaN or infinite; `columns` are their names."""
-    if values.dtype.kind != "f":
-        return
-    step = max(1, 2**18 // max(1, values.shape[1]))  # a memory map is looked at piece by piece
-    for start in range(0, len(values), step):
-        bad = ~np.isfinite(values[start : start + step])
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            where = column if columns is None else repr(columns[column])
-            raise ValueError(
-                f"{name} has {int(bad.sum())} NaN or infinite values (first at row {start + row}, column {where}): "
-                f"{remedy}"
-            )

@@ -12,6 +12,7 @@ import numpy as np
 from ..engine import prune
 from ..engine.network import Network
 from ..engine.settings import Settings, check_network
+from ..factors.priors.catalog import PRIORS
 from .checkpoint import Checkpoint, Stage
 from .data import Data, check_data, check_groups
 from .devices import check_alike, mesh_of
@@ -77,8 +78,8 @@ def fit_checked(
     `tick` is told the epochs that are over, chunk by chunk.
     """
     ids = check_groups(groups, network.widths[0])
-    if ids is not None and settings.prior == "burst":
-        raise ValueError('prior="burst" runs over single units: leave out groups, or use prior="group"')
+    if ids is not None and not PRIORS[settings.prior].takes_groups:
+        raise ValueError(f'prior="{settings.prior}" runs over single units: leave out groups, or use prior="group"')
     prune.check_goal(settings, network, ids)
     mesh = mesh_of(devices, settings.batch_size)
     check_alike(

@@ -12,19 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from jax.sharding import Mesh
 
-from ..algorithm import Info, knobs_of, plan_of
 from ..engine import compact, prune
+from ..engine.info import Info
 from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
+from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
-from ..engine.state import State, evidence, is_finite, prior_logit, question, remove, scales_of
+from ..engine.state import State, evidence, is_finite, question, remove, scales_of
 from ..engine.state import start as start_at
+from ..factors.priors.catalog import PRIORS
 from .batches import Feed
 from .checkpoint import Stage
 from .compiled import in_background
 from .data import Data
 from .devices import check_alike
-from .epoch import em_iteration, prepare
+from .epoch import Epoch, prepare
 from .events import in_words, outline, tell
 from .fitted import Callback, Fitted, Monitor, active_units
 from .outcome import Outcome
@@ -68,12 +70,12 @@ class Run:
         self.network, self.history = network, []
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         if start is None:
-            scales = data.scales if isinstance(data, Stored) else scales_of(network.task, *data)
+            scales = data.scales if isinstance(data, Stored) else scales_of(network, *data)
             self.state = start_at(network, settings, np.random.default_rng(seed), scales, data.x.dtype)
         else:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
             self.kept = list(start.kept)
-        self.bucket = 1 if settings.prior == "burst" else compact.BUCKET  # a chain would feel units put at its end
+        self.bucket = compact.BUCKET if PRIORS[settings.prior].pads else 1
         self.smaller: compact.Smaller | None = None
         self.best: _Best | None = None
         self.ended: tuple[Outcome, int] | None = None  # with the epoch whose posterior it is
@@ -84,7 +86,7 @@ class Run:
         if self.ended is not None:
             return
         self.feed = self._feed()
-        if not resumed and start is None and settings.prior != "gaussian" and settings.pruning == "paper":
+        if not resumed and start is None and PRIORS[settings.prior].in_question and settings.pruning == "paper":
             self._question(from_here=True)
 
     def train(self, callback: Callback | None, monitor: Monitor | None) -> Fitted:
@@ -187,23 +189,21 @@ class Run:
         """An epoch; the exact rule removes units while it runs."""
         s = self.settings
         exact = s.prunes and s.pruning == "exact"
-        self.state, _, info = em_iteration(
-            plan_of(self.network, s),
-            knobs_of(s, epoch, float(self.data.weight.sum())),
-            self._group_of,
-            self.state,
+        epoch_run = Epoch(
             self.feed,
             np.random.default_rng((self.seed, epoch)),
             parts=SEGMENTS if s.prunes else 1,
-            between=(lambda state, share: self._remove(state, epoch + share)) if exact else None,
+            after=(lambda state, share: self._remove(state, epoch + share)) if exact else None,
             tick=(lambda share: tick(epoch + share)) if (tick := self.tick) is not None else None,
         )
+        plan, knobs = plan_of(self.network, s), knobs_of(s, epoch, float(self.data.weight.sum()))
+        self.state, _, info = epoch_run.run(plan, knobs, self._group_of, self.state)
         return info
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Put units in question, remove the ones that go, and compact the arrays when it pays."""
         s = self.settings
-        if s.prior != "gaussian" and s.pruning != "paper" and epochs_done == s.warm_up:
+        if PRIORS[s.prior].in_question and s.pruning != "paper" and epochs_done == s.warm_up:
             self._question(from_here=False)
         if not s.prunes:
             return
@@ -276,8 +276,7 @@ class Run:
         self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
 
     def _question(self, from_here: bool, biases: bool = True) -> None:
-        prob = self.settings.init_active_prob
-        start = 0.0 if self.settings.prior == "burst" else prior_logit(prob)
+        start = PRIORS[self.settings.prior].start_logit(self.settings.init_active_prob)
         self.state = question(self.state, start, self._group_of, from_here, biases)
 
     @property

@@ -11,9 +11,8 @@ import pytest
 
 from oracles import loops
 from tdamp.factors.layers import dense
-from tdamp.factors.layers.dense import Score
-from tdamp.factors.likelihoods import gaussian
-from tdamp.numerics.beliefs import Moments, tilt
+from tdamp.factors.likelihoods.gaussian import Gaussian
+from tdamp.numerics.beliefs import Moments, Score, tilt
 
 N_ROWS, N_IN, N_OUT = 4, 6, 3
 
@@ -101,7 +100,7 @@ def amp_fixed_point(
 
     def sweep(_: int, state: tuple[Moments, Moments, Score]) -> tuple[Moments, Moments, Score]:
         w, b, old = state
-        new = Score(*gaussian.score(dense.forward(u, w, b, old.score), y[:, None], noise_var))
+        new = Score(*Gaussian().score(dense.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
         w_said, _ = dense.to_weight(u, w, score, fresh=False)
         w_ext, b_ext = dense.as_message(w_said, w), dense.as_message(dense.to_bias(score), b)

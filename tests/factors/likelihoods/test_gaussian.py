@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from oracles import quadrature
-from tdamp.factors.likelihoods import gaussian
+from tdamp.factors.likelihoods.gaussian import Gaussian
 from tdamp.numerics.beliefs import Moments
 
 RNG = np.random.default_rng(5)
@@ -22,8 +22,8 @@ def test_log_partition() -> None:
     exact = quadrature.tilted(*quadrature.REFERENCE["identity"], MEAN - Y, VAR, np.zeros_like(Y), 1 / NOISE_VAR)
     evidence = exact.log_partition - 0.5 * np.log(2 * np.pi * NOISE_VAR)
     z_fwd = Moments(MEAN, VAR)
-    np.testing.assert_allclose(gaussian.log_partition(z_fwd, Y, NOISE_VAR), evidence.astype(float), rtol=1e-11)
-    score, score_prec = gaussian.score(z_fwd, Y, NOISE_VAR)
+    np.testing.assert_allclose(Gaussian().log_partition(z_fwd, Y, NOISE_VAR), evidence.astype(float), rtol=1e-11)
+    score, score_prec = Gaussian().score(z_fwd, Y, NOISE_VAR)
     np.testing.assert_allclose(VAR * score, exact.z_mean_shift.astype(float), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(VAR * (1 - VAR * score_prec), exact.z_var.astype(float), rtol=1e-9)
 
@@ -32,12 +32,12 @@ def test_score() -> None:
     """autodiff: score and score_prec are the derivatives of the log-partition in z's mean."""
 
     def log_partition(mean: jax.Array, var: jax.Array, y: jax.Array, noise_var: jax.Array) -> jax.Array:
-        return gaussian.log_partition(Moments(mean, var), y, noise_var)
+        return Gaussian().log_partition(Moments(mean, var), y, noise_var)
 
     args = (MEAN, VAR, Y, NOISE_VAR)
     first = jax.vmap(jax.grad(log_partition))(*args)
     second = jax.vmap(jax.grad(jax.grad(log_partition)))(*args)
-    score, score_prec = gaussian.score(Moments(MEAN, VAR), Y, NOISE_VAR)
+    score, score_prec = Gaussian().score(Moments(MEAN, VAR), Y, NOISE_VAR)
     np.testing.assert_allclose(score, first, rtol=1e-12)
     np.testing.assert_allclose(score_prec, -second, rtol=1e-12)
 
@@ -46,7 +46,7 @@ def test_outputs_do_not_mix(dtype: str) -> None:
     """twin: a batch with per-output noise equals its entries one by one."""
     mean, var, y = (x.reshape(25, 4).astype(dtype) for x in (MEAN, VAR, Y))
     noise_var = np.array([0.1, 1.0, 10.0, 1e4], dtype)
-    whole = gaussian.score(Moments(mean, var), y, noise_var)
+    whole = Gaussian().score(Moments(mean, var), y, noise_var)
     for i, m in [(0, 0), (7, 1), (24, 3)]:
-        one = gaussian.score(Moments(mean[i, m], var[i, m]), y[i, m], noise_var[m])
+        one = Gaussian().score(Moments(mean[i, m], var[i, m]), y[i, m], noise_var[m])
         assert [float(part[i, m]) for part in whole] == [float(part) for part in one]

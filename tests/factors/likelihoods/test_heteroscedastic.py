@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import integrate, stats
 
-from tdamp.factors.likelihoods import gaussian, heteroscedastic
+from tdamp.factors.likelihoods import heteroscedastic
+from tdamp.factors.likelihoods.gaussian import Gaussian
+from tdamp.factors.likelihoods.heteroscedastic import Heteroscedastic
 from tdamp.numerics.beliefs import Moments
 
 RNG = np.random.default_rng(5)
@@ -22,7 +24,7 @@ Z = Moments(np.stack([Z_MEAN, H_MEAN], 1), np.stack([Z_VAR, H_VAR], 1))
 
 def test_log_partition() -> None:
     """quadrature: N(y; z, noise exp(h)) over h by adaptive quadrature, over z in closed form."""
-    found = heteroscedastic.log_partition(Z, Y, NOISE_VAR)[:, 0]
+    found = Heteroscedastic().log_partition(Z, Y, NOISE_VAR)[:, 0]
     for i in range(N):
         h = stats.norm(H_MEAN[i], np.sqrt(H_VAR[i]))
 
@@ -38,9 +40,9 @@ def test_score_of_the_log_noise() -> None:
 
     def log_partition(h: jax.Array, i: int) -> jax.Array:
         z = Moments(jnp.array([Z_MEAN[i], 0.0]) + h * jnp.array([0.0, 1.0]), jnp.array(Z.var[i]))
-        return heteroscedastic.log_partition(z, jnp.array(Y[i]), NOISE_VAR)[0]
+        return Heteroscedastic().log_partition(z, jnp.array(Y[i]), NOISE_VAR)[0]
 
-    score, prec = heteroscedastic.score(Z, Y, NOISE_VAR)
+    score, prec = Heteroscedastic().score(Z, Y, NOISE_VAR)
     for i in range(N):
         first = jax.grad(log_partition)(H_MEAN[i], i)
         second = jax.grad(jax.grad(log_partition))(H_MEAN[i], i)
@@ -49,8 +51,8 @@ def test_score_of_the_log_noise() -> None:
 
 def test_score_of_the_mean_is_that_of_a_constant_noise() -> None:
     """twin: gaussian_output at the mean noise, which keeps rows of little noise from taking the network over."""
-    score, prec = heteroscedastic.score(Z, Y, NOISE_VAR)
-    expected = gaussian.score(Moments(Z.mean[:, :1], Z.var[:, :1]), Y, NOISE_VAR)
+    score, prec = Heteroscedastic().score(Z, Y, NOISE_VAR)
+    expected = Gaussian().score(Moments(Z.mean[:, :1], Z.var[:, :1]), Y, NOISE_VAR)
     np.testing.assert_allclose(score[:, :1], expected[0], rtol=1e-12)
     np.testing.assert_allclose(prec[:, :1], expected[1], rtol=1e-12)
 
@@ -66,5 +68,5 @@ def test_huge_numbers_stay_finite() -> None:
     """contract: a logarithm of the noise far outside its range, in float32, gives neither NaN nor infinity."""
     mean = np.array([[0.0, 1e4], [0.0, -1e4], [1e4, 0.0]], np.float32)
     z = Moments(mean, np.full((3, 2), 1e3, np.float32))
-    for part in heteroscedastic.score(z, np.zeros((3, 1), np.float32), np.ones(1, np.float32)):
+    for part in Heteroscedastic().score(z, np.zeros((3, 1), np.float32), np.ones(1, np.float32)):
         assert np.isfinite(part).all()

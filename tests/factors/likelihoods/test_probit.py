@@ -12,9 +12,10 @@ from scipy.special import log_ndtr
 
 from oracles import loops
 from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.probit import Probit
 from tdamp.numerics.beliefs import Moments
 
-score = jax.jit(probit.score)
+score = jax.jit(Probit().score)
 
 
 def random_scores(n_classes: int, n_rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,7 +31,7 @@ def test_two_classes_are_exact() -> None:
     noise_var = 10.0 ** np.linspace(-3, 3, len(label))
 
     def log_partition(m: jax.Array, v: jax.Array, y: jax.Array, noise: jax.Array) -> jax.Array:
-        return probit.log_partition(Moments(m, v), y, noise)
+        return Probit().log_partition(Moments(m, v), y, noise)
 
     first = jax.jit(jax.vmap(jax.grad(log_partition)))(mean, var, label, noise_var)
     hess = jax.jit(jax.vmap(jax.jacfwd(jax.grad(log_partition))))(mean, var, label, noise_var)
@@ -48,8 +49,8 @@ def test_two_classes_by_double_integral() -> None:
         weight = base * np.exp(log_ndtr((z[label] - z[1 - label]) / np.sqrt(noise_var)))
         mass = weight.sum()
         z_fwd = Moments(jnp.array([mean]), jnp.array([var]))
-        ours, ours_prec = probit.score(z_fwd, jnp.array([label]), noise_var)
-        np.testing.assert_allclose(probit.log_partition(z_fwd, jnp.array([label]), noise_var), np.log(mass))
+        ours, ours_prec = Probit().score(z_fwd, jnp.array([label]), noise_var)
+        np.testing.assert_allclose(Probit().log_partition(z_fwd, jnp.array([label]), noise_var), np.log(mass))
         for m in range(2):
             z_mean = (weight * z[m]).sum() / mass
             z_var = (weight * (z[m] - z_mean) ** 2).sum() / mass
@@ -83,7 +84,7 @@ def test_three_classes_are_close_to_exact() -> None:
     assert error.max() < 0.08, error.max()
     assert error_prec.max() < 0.12, error_prec.max()
     # and the sweep matters: pairwise derivatives, as if the rivals did not share z_y, are off by much more
-    pairwise = jax.vmap(jax.grad(lambda m, v, y: probit.log_partition(Moments(m, v), y, 0.5)))(mean, var, label)
+    pairwise = jax.vmap(jax.grad(lambda m, v, y: Probit().log_partition(Moments(m, v), y, 0.5)))(mean, var, label)
     assert np.mean(np.abs(pairwise - s) * np.sqrt(var)) > 3 * error.mean()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles import supports
-from tdamp.factors.priors import group
+from tdamp.factors.priors import base, group
 from tdamp.numerics.beliefs import Message, Moments, gain, thin, tilt
 
 UNITS, OUTPUTS, BASE_VAR = 6, 4, 0.6
@@ -36,9 +36,9 @@ def test_posterior_by_enumeration(name: str) -> None:
     prior_logit, prior, w_ext = random_layer(1, group_of)
     exact = supports.group_posterior(prior_logit, *prior, *w_ext, group_of)
     # the code's offset counts from the base prior: take off what the prior slab already shows
-    offset = prior_logit[group_of] - group.evidence(prior, BASE_VAR, segments)
+    offset = prior_logit[group_of] - base.evidence(prior, BASE_VAR, segments)
     post = tilt(prior, w_ext)
-    logit = group.active_logit(offset, post, BASE_VAR, segments)
+    logit = base.group_logit(offset, post, BASE_VAR, segments)
     np.testing.assert_allclose(logit, exact.logit[group_of], rtol=1e-10, atol=1e-11)
     w_post = thin(post, jax.nn.sigmoid(logit)[:, None])
     np.testing.assert_allclose(w_post.mean, exact.mean, rtol=1e-9, atol=1e-13)
@@ -69,8 +69,8 @@ def test_evidence_adds_up(name: str) -> None:
     """identity: evidence(prior + ext) - evidence(prior) is the sum of the group's gains (Savage-Dickey)."""
     group_of = GROUPINGS[name]
     _, prior, w_ext = random_layer(3, group_of)
-    after = group.evidence(tilt(prior, w_ext), BASE_VAR, group_of)
-    before = group.evidence(prior, BASE_VAR, group_of)
+    after = base.evidence(tilt(prior, w_ext), BASE_VAR, group_of)
+    before = base.evidence(prior, BASE_VAR, group_of)
     gains = np.asarray(gain(prior, w_ext)).sum(1)
     expected = [sum(gains[j] for j in range(UNITS) if group_of[j] == group_of[n]) for n in range(UNITS)]
     np.testing.assert_allclose(after - before, expected, rtol=1e-10, atol=1e-12)
@@ -79,7 +79,7 @@ def test_evidence_adds_up(name: str) -> None:
 def test_base_prior_shows_nothing(dtype: str) -> None:
     """identity: a slab equal to its base has evidence zero."""
     slab = Moments(np.zeros((3, 128), dtype), np.full((3, 128), BASE_VAR, dtype))
-    evidence = group.evidence(slab, np.asarray(BASE_VAR, dtype))
+    evidence = base.evidence(slab, np.asarray(BASE_VAR, dtype))
     np.testing.assert_allclose(evidence, np.zeros(3), atol=1e-3 if dtype == "float32" else 1e-12)
 
 
@@ -97,7 +97,7 @@ def test_product_of_128_ratios_underflows_and_log_odds_do_not() -> None:
         odds = group.extrinsic_logit(np.zeros(1, cast), prior_c, ext_c)
         np.testing.assert_allclose(odds, np.full((1, 128), -127 * 8.0), rtol=1e-5 if cast == np.float32 else 1e-13)
         slab = tilt(prior_c, ext_c)
-        logit = group.active_logit(np.zeros(1, cast), slab, np.asarray(1, cast))
+        logit = base.group_logit(np.zeros(1, cast), slab, np.asarray(1, cast))
         np.testing.assert_allclose(logit, [-1024.0], rtol=1e-6)
 
 
@@ -107,7 +107,7 @@ def test_removed_and_unquestioned(dtype: str) -> None:
     slab = Moments((100 * rng.normal(size=(3, 8))).astype(dtype), rng.uniform(0.1, 1, size=(3, 8)).astype(dtype))
     slab = Moments(*(jnp.asarray(a * np.array([0, 1, 1], dtype)[:, None]) for a in slab))  # removed: known to be zero
     offset = np.array([-np.inf, 0.0, np.inf], dtype)
-    prob = jax.nn.sigmoid(group.active_logit(offset, slab, np.asarray(1, dtype)))
+    prob = jax.nn.sigmoid(base.group_logit(offset, slab, np.asarray(1, dtype)))
     assert prob[0] == 0 and prob[2] == 1 and np.isfinite(prob[1])
     w_post = thin(slab, prob[:, None])
     assert np.all(np.asarray(w_post.mean)[0] == 0) and np.all(np.asarray(w_post.var)[0] == 0)

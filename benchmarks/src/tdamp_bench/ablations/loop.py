@@ -14,13 +14,16 @@ import jax
 import numpy as np
 from jax import Array
 
-from tdamp.algorithm import Knobs, Plan, knobs_of, m_step, minibatch_step, plan_of
+from tdamp.algorithm import m_step, minibatch_step
 from tdamp.engine import prune
-from tdamp.engine.mstep import NoiseStats, no_stats
+from tdamp.engine.mstep import no_stats
 from tdamp.engine.network import Network
+from tdamp.engine.plan import Knobs, Minibatch, Plan, knobs_of, plan_of
 from tdamp.engine.predict import mean_network
 from tdamp.engine.settings import Settings
-from tdamp.engine.state import State, evidence, init, is_finite, prior_logit, question, remove
+from tdamp.engine.state import State, evidence, init, is_finite, question, remove
+from tdamp.factors.likelihoods.base import NoiseStats
+from tdamp.factors.priors.base import prior_logit
 from tdamp.training.batches import Feed, shuffle
 from tdamp.training.data import check_data
 from tdamp.training.epoch import segments
@@ -73,7 +76,7 @@ def _e_step(
     def body(i: Array, done: tuple[State, NoiseStats]) -> tuple[State, NoiseStats]:
         state, sums = done
         row_weight = weight[order[i]] * present[i].astype(weight.dtype)
-        state, stats, _ = minibatch_step(plan, knobs, None, state, x[order[i]], y[order[i]], row_weight)
+        state, stats, _ = minibatch_step(plan, knobs, None, state, Minibatch(x[order[i]], y[order[i]], row_weight))
         return between(state), jax.tree.map(jax.numpy.add, sums, stats)
 
     steps = present.any(-1).sum(dtype="int32")

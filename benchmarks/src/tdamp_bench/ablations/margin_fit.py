@@ -22,7 +22,8 @@ from scipy.special import log_ndtr
 
 from tdamp.engine.network import Network
 from tdamp.engine.predict import output_moments
-from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.probit import Probit
+from tdamp.factors.likelihoods.probit import margins as margins_of
 from tdamp.numerics import gumbel
 from tdamp.numerics.beliefs import Moments
 
@@ -40,9 +41,9 @@ SEARCH = 6.0
 def margins(network: Network, layers: Any, noise_var: Array, x: Array, y: Array) -> tuple[Moments, Array]:
     """Margins of every row and class under the posterior of z, and which of them are rivals."""
     z = output_moments(network, layers, x)
-    score, prec = probit.score(z, y, noise_var)
+    score, prec = Probit().score(z, y, noise_var)
     z_post = Moments(z.mean + z.var * score, z.var * jnp.maximum(1 - z.var * prec, 0))
-    return probit.margins(z_post, y)
+    return margins_of(z_post, y)
 
 
 def mixture(network: Network, state: Any, x: np.ndarray, y: np.ndarray) -> Moments:

@@ -15,11 +15,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from tdamp.algorithm import Knobs, Plan, base_prior, minibatch_step
-from tdamp.engine import damp, mstep, pasp
-from tdamp.engine.mstep import NoiseStats, no_stats
+from tdamp.algorithm import minibatch_step
+from tdamp.engine import damp, pasp
+from tdamp.engine.mstep import no_stats
+from tdamp.engine.plan import Knobs, Minibatch, Plan, base_prior
 from tdamp.engine.state import State
 from tdamp.engine.turbo import Layer
+from tdamp.factors.likelihoods.base import NoiseStats
 from tdamp.numerics.beliefs import Message, Moments, moments, natural
 
 from .loop import Arm
@@ -73,7 +75,7 @@ def _without_pasp(
         last, sums, total = done
         here = prior._replace(noise_var=last.noise_var)
         row_weight = weight[order[i]] * present[i].astype(weight.dtype)
-        last, stats, _ = minibatch_step(plan, knobs, None, here, x[order[i]], y[order[i]], row_weight)
+        last, stats, _ = minibatch_step(plan, knobs, None, here, Minibatch(x[order[i]], y[order[i]], row_weight))
         if averaged:
             total = jax.tree.map(lambda a, b: a + b / steps, total, _naturals(_beliefs(last)))
         return last, jax.tree.map(jnp.add, sums, stats), total
@@ -118,26 +120,14 @@ def _sweep(
 ) -> tuple[State, NoiseStats, damp.Exchange]:  # fmt: skip
     """One sweep; the posterior is the first prior times the messages. Rows count as often as the settings say."""
     damping = 0.0 if last is None else knobs.damping
-    found = damp.sweep(
-        plan.network,
-        plan.prior,
-        None,
-        first,
-        x,
-        y,
-        knobs.data_weight * weight,
-        state.noise_var,
-        knobs.trust,
-        last,
-        damping,
-    )
+    batch = Minibatch(x, y, knobs.data_weight * weight)
+    found = damp.sweep(plan, None, first, batch, state.noise_var, knobs.trust, last, damping)
     layers = tuple(
         layer._replace(
-            weight=pasp.carry_over(layer.weight, w_said, anchor.weight, 1.0, "paper"),
-            bias=pasp.carry_over(layer.bias, b_said, anchor.bias, 1.0, "paper"),
+            weight=pasp.carry_over(layer.weight, w_score, anchor.weight, 1.0, "paper"),
+            bias=pasp.carry_over(layer.bias, b_score, anchor.bias, 1.0, "paper"),
         )
-        for layer, w_said, b_said, anchor in zip(first, found.w_said, found.b_said, base_prior(state), strict=True)
+        for layer, w_score, b_score, anchor in zip(first, found.w_score, found.b_score, base_prior(state), strict=True)
     )
-    task = plan.network.task
-    stats = mstep.noise_stats(task, plan.noise_update, found.z_post, y, weight, state.noise_var)
+    stats = plan.network.output.noise_stats(plan.noise_update, found.z_post, y, weight, state.noise_var)
     return state._replace(layers=layers), stats, found.exchange

@@ -67,4 +67,4 @@ class ProjectEachEpoch(Arm):
 @jax.jit
 def _project_and_look(state: State) -> State:
     layers = project_all(state).layers
-    return state._replace(layers=tuple(turbo.look(layer, "group", None) for layer in layers))
+    return state._replace(layers=tuple(turbo.refresh(layer, "group", None) for layer in layers))

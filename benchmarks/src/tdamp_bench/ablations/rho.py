@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdamp.engine.state import State, prior_logit, question
+from tdamp.engine.state import State, question
+from tdamp.factors.priors.base import prior_logit
 from tdamp.training.fitted import active_units
 
 from .loop import Arm

@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tdamp.factors.likelihoods.base import Likelihood
 from tdamp.numerics import truncated_normal
-from tdamp.numerics.beliefs import Moments
+from tdamp.numerics.beliefs import Moments, Score
 
 NODES = 256
 TRAINING_NODES = 64
@@ -63,7 +64,12 @@ def posterior(z_fwd: Moments, label: Array, noise_var: Array, nodes: int = NODES
 
 
 def score(z_fwd: Moments, label: Array, noise_var: Array) -> tuple[Array, Array]:
-    """score and score_prec of every class score, in the place of `factors.probit_output.score`."""
+    """score and score_prec of every class score."""
     post = posterior(z_fwd, label, noise_var, TRAINING_NODES)
     prec = (1 - post.var / z_fwd.var) / z_fwd.var
     return (post.mean - z_fwd.mean) / z_fwd.var, jnp.clip(prec, 0, 1 / z_fwd.var)
+
+
+def likelihood_score(likelihood: Likelihood, z_fwd: Moments, y: Array, noise_var: Array) -> Score:
+    """`score` in the place of `Probit.score`."""
+    return Score(*score(z_fwd, y, noise_var))

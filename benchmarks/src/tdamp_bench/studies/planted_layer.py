@@ -14,10 +14,11 @@ import numpy as np
 
 from tdamp.engine import damp
 from tdamp.engine.network import Network
-from tdamp.engine.state import prior_logit
+from tdamp.engine.plan import Minibatch, knobs_of, plan_of
+from tdamp.engine.settings import Settings
 from tdamp.engine.turbo import Layer, marginals
 from tdamp.factors.layers import dense
-from tdamp.factors.priors import burst
+from tdamp.factors.priors.base import prior_logit
 from tdamp.numerics.beliefs import Moments
 
 from .engine import replaced, without_onsager
@@ -96,17 +97,18 @@ def layer_of(model: Model, n: int) -> Layer:
         bias_offset=put(np.full(1, np.inf)),
         base_var=put(slab),
         bias_base_var=put(1e-12),
-        chain=burst.Chain(*map(put, burst.stationary(0.5))),
         active_prob=put(np.full(n, model.rho)),
         sure=jnp.asarray(model.rho == 1),
     )
 
 
 def _means(n: int, sparse: bool, layer: Layer, x: Any, y: Any, noise_var: Any, sweeps: Any) -> Any:
-    prior, network = "group" if sparse else "gaussian", Network((n, 1), "regression")
-    ones = jnp.ones(x.shape[0], x.dtype)
-    found = damp.infer(network, prior, None, (layer,), x, y, ones, noise_var, NO_TRUST, sweeps, 0.0, False)  # type: ignore[arg-type]
-    return marginals(layer, prior, None, found.exchange.w_ext[0], found.exchange.b_ext[0])[0].mean  # type: ignore[arg-type]
+    settings = Settings(prior="group" if sparse else "gaussian", sweeps=2, damping=0.0, trust=NO_TRUST)
+    plan = plan_of(Network((n, 1), "regression"), settings)
+    knobs = knobs_of(settings, 0, float(x.shape[0]))._replace(sweeps=sweeps)
+    batch = Minibatch(x, y, jnp.ones(x.shape[0], x.dtype))
+    found = damp.infer(plan, knobs, None, (layer,), batch, noise_var)
+    return marginals(layer, plan.prior, None, found.exchange.w_ext[0], found.exchange.b_ext[0])[0].mean
 
 
 def _means_without(*args: Any) -> Any:

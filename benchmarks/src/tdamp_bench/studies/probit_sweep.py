@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
-from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.probit import Probit
 from tdamp.numerics.beliefs import Moments
 from tdamp.training.fit import fit
 
@@ -97,7 +97,7 @@ def _moments(mean: Any, var: Any) -> Moments:
 
 
 _exact = jax.jit(exact_probit.posterior)
-_sweep = jax.jit(probit.score)
+_sweep = jax.jit(Probit().score)
 
 
 def sweep_errors(arm: Arm, seed: int, plan: Plan) -> Numbers:
@@ -133,8 +133,8 @@ def training(arm: Arm, seed: int, plan: Plan) -> Numbers:
     """Test scores of a network trained with the sweep, or with the integral in its place."""
     problem = digits(DIGITS, plan.rows, seed)
     network, settings = Network((64, 32, DIGITS), "classification"), Settings(max_epochs=plan.training)
-    score = exact_probit.score if arm.method == "exact" else probit.score
-    with replaced(probit, "score", score):
+    score = exact_probit.likelihood_score if arm.method == "exact" else Probit.score
+    with replaced(Probit, "score", score):
         fitted = fit(network, problem.x, problem.y, settings, seed=seed)
     return scores(fitted, problem.x_test, problem.y_test)
 

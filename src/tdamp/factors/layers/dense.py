@@ -8,24 +8,10 @@ Oracle: the loop transcription in tests/oracles, ridge regression, and the N^(-1
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 from jax import Array
 
-from ...numerics.beliefs import Message, Moments
-
-
-class Score(NamedTuple):
-    """First and minus second derivative of a factor's log-partition in the mean of z_fwd."""
-
-    score: Array
-    prec: Array
-
-
-def as_message(said: Score, about: Moments) -> Message:
-    """Natural parameters of a message that is given by its score and precision at a belief's mean."""
-    return Message(said.score + about.mean * said.prec, said.prec)
+from ...numerics.beliefs import Message, Moments, Score
 
 
 def forward(u: Moments, w: Moments, b: Moments, previous_score: Array | None) -> Moments:

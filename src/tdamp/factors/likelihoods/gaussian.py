@@ -1,4 +1,4 @@
-"""The regression output: y = z + noise.
+"""Real targets with constant noise: y = z + noise.
 
 Density: prod_m N(y_m; z_m, noise_var_m). Paper: eq. (regression_likelihood). Exact.
 Oracle: autodiff of `log_partition`.
@@ -9,17 +9,26 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from ...numerics.beliefs import Moments
+from ...numerics.beliefs import Moments, Score
 from ...numerics.truncated_normal import LOG_SQRT_2PI
+from .base import GaussianNoise, Predictive
 
 
-def log_partition(z_fwd: Moments, y: Array, noise_var: Array) -> Array:
-    """log N(y; z_mean, z_var + noise_var), the log score of one sample's outputs."""
-    var = z_fwd.var + noise_var
-    return -0.5 * ((y - z_fwd.mean) ** 2 / var + jnp.log(var)) - LOG_SQRT_2PI
+class Gaussian(GaussianNoise):
+    """N(y; z, noise_var), each target with its own noise variance."""
 
+    name = "gaussian"
 
-def score(z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Array, Array]:
-    """score and score_prec of z."""
-    prec = 1 / (z_fwd.var + noise_var)
-    return (y - z_fwd.mean) * prec, prec
+    def log_partition(self, z_fwd: Moments, y: Array, noise_var: Array) -> Array:
+        """log N(y; z_mean, z_var + noise_var), (rows, targets)."""
+        var = z_fwd.var + noise_var
+        return -0.5 * ((y - z_fwd.mean) ** 2 / var + jnp.log(var)) - LOG_SQRT_2PI
+
+    def score(self, z_fwd: Moments, y: Array, noise_var: Array) -> Score:
+        """Score and score_prec of z."""
+        prec = 1 / (z_fwd.var + noise_var)
+        return Score((y - z_fwd.mean) * prec, prec)
+
+    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+        """The outputs are the targets' means; the noise is the same in every row."""
+        return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))

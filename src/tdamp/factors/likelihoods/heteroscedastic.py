@@ -1,10 +1,11 @@
-"""The regression output whose noise depends on the input: y = z + noise, the log of its variance being an output, too.
+"""Real targets whose noise depends on the input: y = z + noise, the log of its variance being an output, too.
 
 Density: N(y; z, noise_var exp(h)), with z the first and h the second half of the outputs. Not in the paper.
 z is learned as under a constant noise of variance noise_var, the mean over rows: with its own noise for each row the
 rows of little noise take the network over (measured on five tables: RMSE worse by 5 to 50 %). h is learned by its exact
 message, the derivatives of `log_partition`, a sum over Gauss-Hermite nodes of h with z integrated in closed form. That
-is not log-concave: a score_prec may be negative (damp.clip_prec). Oracle: autodiff of `log_partition`, quadrature.
+is not log-concave: a score_prec may be negative (engine.damp.clip_prec). Oracle: autodiff of
+`log_partition`, quadrature.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ...numerics.beliefs import Moments
+from ...numerics.beliefs import Moments, Score
 from ...numerics.truncated_normal import LOG_SQRT_2PI
+from .base import GaussianNoise, OutputStart, Predictive
 
 NODES = 15
 """An odd number: the middle node is the mean of h."""
@@ -35,23 +37,59 @@ def mean_noise(z: Moments, noise_var: Array) -> Array:
     return noise_var * jnp.exp(jnp.clip(h.mean + 0.5 * h.var, -LOG_RANGE, LOG_RANGE))
 
 
-def log_partition(z_fwd: Moments, y: Array, noise_var: Array) -> Array:
-    """log of the integral of N(h) N(y; z_mean, z_var + noise_var exp(h)): the log score of one sample's targets."""
-    log_density, _, _ = _nodes(z_fwd, y, noise_var)
-    return jax.nn.logsumexp(log_density, axis=-1)
+LARGEST_VAR = 100.0
+"""The largest variance of y at which the logs of the noise, which have no unit, may share the means' prior."""
 
 
-def score(z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Array, Array]:
-    """score and score_prec of z and h, side by side; those of h are derivatives of `log_partition`."""
-    z, _ = halves(z_fwd)
-    log_density, share, square = _nodes(z_fwd, y, noise_var)
-    weight = jax.nn.softmax(log_density, axis=-1)
-    slope = 0.5 * share * (square - 1)  # of log N(y; ...) in h, and its own slope
-    bend = 0.5 * share * ((1 - share) * (square - 1) - share * square)
-    h_score = (weight * slope).sum(-1)
-    h_prec = -(weight * (bend + (slope - h_score[..., None]) ** 2)).sum(-1)
-    z_prec = 1 / (z.var + noise_var)
-    return jnp.concatenate([(y - z.mean) * z_prec, h_score], -1), jnp.concatenate([z_prec, h_prec], -1)
+class Heteroscedastic(GaussianNoise):
+    """N(y; z, noise_var exp(h)): two outputs for each target."""
+
+    name = "heteroscedastic"
+    noise = "varying"
+    log_concave = False
+    outputs_per_target = 2
+
+    def check_outputs(self, n_outputs: int) -> None:
+        """Two for each target."""
+        if n_outputs % 2:
+            raise ValueError('noise="varying" belongs to a regression with two outputs for each target')
+
+    def check_scales(self, y_var: np.ndarray) -> None:
+        """Refuse targets of a large variance."""
+        if np.max(y_var) > LARGEST_VAR:
+            raise ValueError(
+                f'noise="varying": y has a variance of {np.max(y_var):g}, and the outputs that are logs of the noise '
+                f"share a prior with the means: bring y to a variance near one, at most {LARGEST_VAR:g}, as the "
+                "estimators do"
+            )
+
+    def output_start(self, y_mean: np.ndarray, y_var: np.ndarray, n_outputs: int) -> OutputStart:
+        """The noise begins as constant."""
+        start = super().output_start(y_mean, y_var, n_outputs)
+        return start._replace(bias_mean=np.concatenate([y_mean, np.zeros_like(y_mean)]), n_random=n_outputs // 2)
+
+    def log_partition(self, z_fwd: Moments, y: Array, noise_var: Array) -> Array:
+        """log of the integral of N(h) N(y; z_mean, z_var + noise_var exp(h)), (rows, targets)."""
+        log_density, _, _ = _nodes(z_fwd, y, noise_var)
+        return jax.nn.logsumexp(log_density, axis=-1)
+
+    def score(self, z_fwd: Moments, y: Array, noise_var: Array) -> Score:
+        """Score and score_prec of z and h, side by side; those of h are derivatives of `log_partition`."""
+        z, _ = halves(z_fwd)
+        log_density, share, square = _nodes(z_fwd, y, noise_var)
+        weight = jax.nn.softmax(log_density, axis=-1)
+        slope = 0.5 * share * (square - 1)  # of log N(y; ...) in h, and its own slope
+        bend = 0.5 * share * ((1 - share) * (square - 1) - share * square)
+        h_score = (weight * slope).sum(-1)
+        h_prec = -(weight * (bend + (slope - h_score[..., None]) ** 2)).sum(-1)
+        z_prec = 1 / (z.var + noise_var)
+        return Score(jnp.concatenate([(y - z.mean) * z_prec, h_score], -1), jnp.concatenate([z_prec, h_prec], -1))
+
+    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+        """The noise variance of each row is E[noise_var exp(h)]."""
+        noise_var = mean_noise(z, noise_var)
+        z, _ = halves(z)
+        return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))
 
 
 def _nodes(z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Array, Array, Array]:

@@ -7,12 +7,16 @@ Exact forward-backward in log domain. Oracle: enumeration of all supports.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, log1p
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from ...numerics.beliefs import Moments
+from .base import Prior, group_logit
 
 MAX_EVIDENCE = 1e4
 """Unary evidence is clipped here: beyond it a unit's state is certain and only float range is at stake."""
@@ -23,6 +27,30 @@ class Chain(NamedTuple):
 
     on_logit: Array
     off_logit: Array
+
+
+class BurstPrior(Prior):
+    """Runs of units are on or off; the state of a layer is its chain."""
+
+    name = "burst"
+    takes_groups = False
+    pads = False
+
+    def start(self, active_prob: float, put: Callable[[float], Any]) -> Chain:
+        """The chain whose stationary law is `active_prob`."""
+        return Chain(*map(put, stationary(active_prob)))
+
+    def start_logit(self, active_prob: float) -> float:
+        """The chain itself holds the prior probability."""
+        return 0.0
+
+    def active_logit(self, offset: Array, slab: Moments, base_var: Array, group_of: Array | None, state: Any) -> Array:
+        """Forward-backward over the units' own evidence."""
+        return posterior_logit(group_logit(offset, slab, base_var, group_of), state)
+
+    def learn(self, offset: Array, slab: Moments, base_var: Array, group_of: Array | None, state: Any) -> Chain:
+        """The M-step of the transition probabilities."""
+        return learn(transition_counts(group_logit(offset, slab, base_var, group_of), state))
 
 
 def _log_transitions(chain: Chain) -> Array:

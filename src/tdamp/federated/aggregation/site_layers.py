@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithm import Anchor
+from ...engine.plan import Anchor
 from ...engine.turbo import Layer
 from ..messages import Belief
 from . import sites

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.turbo import Layer
-from ...factors.priors import group, spike_slab
+from ...factors.priors import base, spike_slab
 from ...numerics.beliefs import Moments
 from ..messages import Belief
 from .averages import SpikeSlab, algebraic, geometric, on_host
@@ -75,7 +75,7 @@ def settled(layer: Layer, centre: Any) -> Layer:
 
 
 def _groups(layer: Layer, slab: Moments, ids: Any) -> SpikeSlab:
-    return SpikeSlab(np.asarray(group.active_logit(layer.offset, slab, layer.base_var, ids)), slab)
+    return SpikeSlab(np.asarray(base.group_logit(layer.offset, slab, layer.base_var, ids)), slab)
 
 
 def _single(layer: Layer, slab: Moments) -> SpikeSlab:
@@ -86,7 +86,7 @@ def _single(layer: Layer, slab: Moments) -> SpikeSlab:
 
 def _with_logits(layer: Any, logit: np.ndarray, bias_logit: np.ndarray, ids: Any) -> Layer:
     """Offsets that give these log-odds."""
-    offset = logit - np.asarray(group.evidence(layer.weight, layer.base_var, ids), np.float64)
+    offset = logit - np.asarray(base.evidence(layer.weight, layer.base_var, ids), np.float64)
     bias_offset = bias_logit - np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var), np.float64)
     dtype = np.asarray(layer.offset).dtype
     return layer._replace(offset=offset.astype(dtype), bias_offset=bias_offset.astype(dtype))

@@ -17,10 +17,9 @@ from jax import Array
 
 from tdamp.engine.network import Task
 from tdamp.factors.activations import piecewise
-from tdamp.factors.layers.dense import Score
-from tdamp.factors.likelihoods import gaussian
+from tdamp.factors.likelihoods.gaussian import Gaussian
 from tdamp.numerics import truncated_normal
-from tdamp.numerics.beliefs import Message, Moments, known
+from tdamp.numerics.beliefs import Message, Moments, Score, known
 
 DAMPING = 0.8
 """alpha (135): the share of its old value that a weight's mean keeps. Their choice and that of the EM-TDAMP paper."""
@@ -111,7 +110,7 @@ def posterior(prior: Moments, mean: Array, u: Moments, said: Score) -> Moments:
 
 def output_score(task: Task, z: Moments, y: Array, noise_var: Array) -> Score:
     """The hard argmax, or (ours) a Gaussian output of fixed noise variance."""
-    return argmax_score(z, y) if task == "classification" else Score(*gaussian.score(z, y, noise_var))
+    return argmax_score(z, y) if task == "classification" else Gaussian().score(z, y, noise_var)
 
 
 def one_pass(

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tdamp.algorithm import Settings
 from tdamp.engine.network import Network
-from tdamp.engine.state import VARYING, scales_of
+from tdamp.engine.settings import Settings
+from tdamp.engine.state import scales_of
 from tdamp.estimators import TDAMPClassifier, TDAMPRegressor
+from tdamp.factors.likelihoods.heteroscedastic import LARGEST_VAR
 from tdamp.training.fit import fit
 from tdamp.training.fitted import Fitted
 
@@ -97,8 +98,8 @@ def _by_engine(
     )  # fmt: skip
     x, y = rows.x.astype(np.float32), rows.y.astype(np.float32 if c.task == "regression" else np.int32)
     if c.noise == "varying":  # the engine takes no large targets then
-        y_var = scales_of(c.task, x, y, rows.weight).y_var
-        y = np.asarray(y / np.where(y_var > VARYING, np.sqrt(y_var), 1), np.float32)
+        y_var = scales_of(network, x, y, rows.weight).y_var
+        y = np.asarray(y / np.where(y_var > LARGEST_VAR, np.sqrt(y_var), 1), np.float32)
     groups = _groups(c, widths[0])
     fitted = fit(network, x, y, settings, seed=int(rng.integers(2**31)), sample_weight=rows.weight, groups=groups)
     wrong = faults.of_fitted(fitted) + faults.of_engine(fitted, network, x)

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from tdamp.algorithm import Settings
 from tdamp.engine.network import n_multiply_adds
+from tdamp.engine.settings import Settings
 
 from ...core.problems import Problem
 from ...core.progress import Tick, silent

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tdamp.algorithm import Settings
+from tdamp.engine.settings import Settings
 
 from ...core.problems import Problem
 from ...core.progress import Tick, silent
