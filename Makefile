@@ -14,14 +14,19 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet -e ".[export,report]" -c constraints.txt
 	touch $@
 
-.venv/.dev: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -c constraints.txt
+# Here and with the benchmarks, the peers: laplace-torch asks for torchvision but does not use it, and one built for another
+# PyTorch does not import, nor does laplace-torch beside it.
+WITHOUT_FOREIGN_TORCHVISION = $(BIN)/python -c "import torchvision" 2>/dev/null || \
+	$(BIN)/python -m pip uninstall --quiet --yes torchvision
+
+.venv/.dev: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
-# laplace-torch asks for torchvision but does not use it, and one built for another PyTorch does not import.
-.venv/.bench: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
-	$(BIN)/python -c "import torchvision" 2>/dev/null || $(BIN)/python -m pip uninstall --quiet --yes torchvision
+.venv/.bench: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e . -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
 demo: .venv/.demo
@@ -35,7 +40,7 @@ test: .venv/.dev
 	$(PYTEST) -m "not extended and not faults and not soak" tests
 
 # Everything but `faults`, `soak` and `mutants`, the benchmarks' own tests and their peers included.
-test-all: .venv/.dev .venv/.bench
+test-all: .venv/.dev
 	$(PYTEST)
 
 # The report's pages are tried in a browser where there is one: Debian's Chromium, if apt-get may install it.
@@ -47,7 +52,7 @@ faults: .venv/.dev
 	$(BIN)/python -m pytest -m faults tests
 
 # The long campaigns of docs/reliability.md.
-soak: .venv/.dev .venv/.bench
+soak: .venv/.dev
 	$(BIN)/python -m pytest -m soak
 
 # Faults in the mathematics that the tests must see (results/mutants.md); it goes on where it was stopped.

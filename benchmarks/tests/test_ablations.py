@@ -81,7 +81,7 @@ def test_the_loop_is_fit(blobs, keep, printed):
 
 
 def test_projection_has_the_moments_of_the_mixture(state):
-    """identity: P mean and P (var + mean^2) - (P mean)^2, with log-odds of about zero and of -1."""
+    """quadrature-free identity: P mean and P (var + mean^2) - (P mean)^2, with log-odds of about zero and of -1."""
     asked = question(state, -1.0, None, from_here=True)
     layer = asked.layers[0]
     found = projection.project(layer)
@@ -107,7 +107,7 @@ def test_ep_is_turbo_where_groups_are_certain(state, blobs):
 
 
 def test_ep_differs_where_groups_are_in_question(blobs):
-    """contract: the same start; after the warm-up of one epoch the two ways of EP and turbo part."""
+    """identity: the same start; after the warm-up of one epoch the two ways of EP and turbo part."""
     settings = replace(SMALL, prior="group", warm_up=1, init_active_prob=0.01)
     kinds = loop.Arm, projection.ProjectEachMinibatch, projection.ProjectEachEpoch
     runs = [loop.train(Job(blobs, 0, 1.0, {}), WIDTHS, settings, kind()) for kind in kinds]
@@ -149,7 +149,7 @@ def test_fixed_rho_keeps_its_prior_log_odds(blobs, state):
 
 
 def test_units_more_likely_on_than_off_are_counted(state):
-    """contract: probabilities set by hand."""
+    """enumeration: probabilities set by hand."""
     layers = [layer._replace(active_prob=np.full(len(layer.active_prob), 0.4)) for layer in state.layers]
     layers[1] = layers[1]._replace(active_prob=np.array([0.6, 0.4, 0.9, 0.5, 0.1, 0.51]))
     assert rho.PlainEM(0.5).n_units(state._replace(layers=tuple(layers))) == 3
@@ -206,7 +206,7 @@ def test_one_batch_of_all_rows_is_a_minibatch_step(lines):
 
 @pytest.mark.parametrize("curve", [curve for part in arms.PARTS.values() for curve in part], ids=lambda c: c.name)
 def test_every_arm_is_a_listed_method(blobs, curve):
-    """contract: its settings can be made at every share, with what the arm is about in them."""
+    """enumeration: its settings can be made at every share, with what the arm is about in them."""
     method = listed.load(curve.method)
     assert method.name == curve.method and isinstance(method, Tdamp) and len(method.grid("mnist", 0.5)) == 1
     for keep in curve.keeps:
@@ -223,20 +223,20 @@ def test_every_arm_is_a_listed_method(blobs, curve):
 
 
 def test_a_fixed_noise_stays_fixed(blobs):
-    """contract: all epochs have the first value, and a learned noise leaves it."""
+    """identity: all epochs have the first value, and a learned noise leaves it."""
     jobs = [Job(blobs, 0, 1.0, {"noise_init": 0.25, "noise_update": rule}) for rule in ("fixed", "em")]
     fixed, learned = methods.Variant().train(jobs, WIDTHS, 20, 2, lambda what: None)
     assert fixed.extra["noise_var"] == [0.25, 0.25] and learned.extra["noise_var"][0] != 0.25
 
 
 def test_an_unknown_arm_is_refused(blobs):
-    """contract: the error names the arms there are."""
+    """identity: the error names the arms there are."""
     with pytest.raises(ValueError, match="ep_epoch"):
         methods.Turbo().train([Job(blobs, 0, 1.0, {"arm": "x"})], WIDTHS, 20, 1, lambda what: None)
 
 
 def test_a_diverged_arm_has_infinite_losses(blobs):
-    """contract: a state that is no longer finite ends the training."""
+    """identity: a state that is no longer finite ends the training."""
 
     class Broken(loop.Arm):
         def end(self, state):
@@ -253,7 +253,7 @@ def table(rows: list[tuple]) -> pd.DataFrame:
 
 
 def test_a_claim_is_concluded_over_the_data_sets():
-    """contract: all hold, some hold, none holds and none fails clearly, and the rest."""
+    """enumeration: all hold, some hold, none holds and none fails clearly, and the rest."""
     held, tie, lost = Verdict("", -3.0, "<", -2.0), Verdict("", 1.0, "<", -2.0, tied=True), Verdict("", 3.0, "<", -2.0)
     for found, word in (
         ([held, held], "confirmed"), ([held, tie], "partly confirmed"), ([tie, tie], "tied"),
@@ -263,7 +263,7 @@ def test_a_claim_is_concluded_over_the_data_sets():
 
 
 def test_findings_by_hand():
-    """contract: turbo wins on one data set; a rule within and one outside of its target; the best fixed noise."""
+    """enumeration: turbo wins on one data set; a rule within and one outside of its target; the best fixed noise."""
     rows = []
     for seed in range(3):
         wiggle = 0.001 * seed**2
@@ -295,7 +295,7 @@ def test_findings_by_hand():
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, monkeypatch):
-    """contract: pictures of all parts, columns of the table, verdicts that are said; all arms that it lists."""
+    """enumeration: pictures of all parts, columns of the table, verdicts that are said; all arms that it lists."""
     pytest.importorskip("matplotlib")
     calls = []
 
@@ -339,7 +339,7 @@ def test_the_evidence_that_remains():
 
 
 def test_presets_with_fewer_units(blobs, lines):
-    """contract: Boston's memory is its data weight while units go; MNIST's settings adapt; nothing else changes."""
+    """identity: Boston's memory is its data weight while units go; MNIST's settings adapt; nothing else changes."""
     boston, mnist = (methods.preset(Job(p, 0, 0.5, {}), 20, 9) for p in (lines[0], blobs))
     assert boston.memory == boston.data_weight == 10.0 and not boston.adapts and mnist.adapts
     assert methods.preset(Job(lines[0], 0, 1.0, {}), 20, 9).memory is None

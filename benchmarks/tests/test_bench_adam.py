@@ -29,7 +29,7 @@ def numpy_gradients(params, x, y):
 
 
 def test_adam_step_equals_numpy(blobs):
-    """twin: three steps of Kingma and Ba's Adam written out in float64."""
+    """Twin: three steps of Kingma and Ba's Adam written out in float64."""
     rate, widths = 1e-2, (12, 8, 3)
     state = adam_optax.init(widths, seed=1)
     params = [[a.astype(np.float64) for a in layer] for layer in he_init(widths, seed=1)]
@@ -49,7 +49,7 @@ def test_adam_step_equals_numpy(blobs):
 
 
 def test_padding_of_a_ragged_minibatch_has_no_weight(blobs):
-    """identity: garbage rows behind the mask leave the loss as it is."""
+    """Identity: garbage rows behind the mask leave the loss as it is."""
     params = adam_optax.init((12, 8, 3), seed=0).params
     plain = adam_optax.loss(params, "classification", blobs.x[:7], blobs.y[:7], jnp.ones(7))
     padded = adam_optax.loss(params, "classification", blobs.x[:9], blobs.y[:9], jnp.array([1.0] * 7 + [0.0] * 2))
@@ -57,14 +57,14 @@ def test_padding_of_a_ragged_minibatch_has_no_weight(blobs):
 
 
 def test_adam_learns(blobs):
-    """contract: The loop, the order of rows and the scores fit together."""
+    """The loop, the order of rows and the scores fit together."""
     model = Adam("optax", blobs, (12, 16, 3), 3e-3, 20, seed=0)
     assert all(seconds > 0 for seconds in model.epochs(20))
     assert (model.predictive(blobs.x_test).argmax(1) == blobs.y_test).mean() > 0.9
 
 
 def test_grid_equals_single_runs(lines):
-    """twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
+    """Twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
     from tdamp_bench.core.scoring import nmse
 
     recipes = (1e-3, 1e-2, strong(1e-2, 0.3, 0.2, 0.1))
@@ -78,7 +78,7 @@ def test_grid_equals_single_runs(lines):
 
 
 def test_adamw_is_that_of_optax(blobs):
-    """twin: optax.adamw with its cosine schedule, three epochs of ragged minibatches."""
+    """Twin: optax.adamw with its cosine schedule, three epochs of ragged minibatches."""
     recipe, widths, seed = strong(1e-2, 0.3, 0.0), (12, 8, 3), 2
     ours = adam_optax.Learner(blobs, widths, recipe, 50, seed, epochs=3)
     schedule = optax.cosine_decay_schedule(1e-2, 9)
@@ -211,7 +211,7 @@ def _two_states():
 
 
 def test_recipes_and_their_configurations():
-    """contract: there and back; a mere rate is plain Adam; grids have six, no two alike."""
+    """identity: there and back; a mere rate is plain Adam; grids have six, no two alike."""
     for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), _WITH, *STRONG["mnist"], *STRONG["boston"]):
         assert Recipe.of(recipe.config) == recipe == Recipe.of(recipe)
     assert any(recipe.input_dropout for recipe in STRONG["mnist"])
@@ -224,7 +224,7 @@ def test_recipes_and_their_configurations():
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_torch_and_optax_agree(task, blobs, lines):
-    """twin: same weights give the same loss; an epoch, ragged minibatch included, the same outputs."""
+    """Twin: same weights give the same loss; an epoch, ragged minibatch included, the same outputs."""
     torch = pytest.importorskip("torch")
     problem = blobs if task == "classification" else lines[0]
     widths = (problem.x.shape[1], 8, 3 if task == "classification" else 1)

@@ -103,7 +103,7 @@ def minibatch_by_loops(task, iterations, priors, means, x, y, noise_var):
 @pytest.mark.parametrize(("task", "hidden"), [("classification", (4,)), ("regression", (3, 4))])
 @pytest.mark.parametrize("iterations", [1, 2, 3])
 def test_a_minibatch_equals_loops(task, hidden, iterations):
-    """twin: the equations written index by index in NumPy, with the ReLU by quadrature; padding rows say nothing."""
+    """Twin: the equations written index by index in NumPy, with the ReLU by quadrature; padding rows say nothing."""
     rng = np.random.default_rng(0)
     widths = (5, *hidden, 3 if task == "classification" else 1)
     x = rng.standard_normal((4, 5))
@@ -127,7 +127,7 @@ def test_a_minibatch_equals_loops(task, hidden, iterations):
 
 
 def test_argmax_equals_the_derivatives_of_its_log_partition():
-    """autodiff: eq. (132), differentiated once and twice in every mean."""
+    """Autodiff: eq. (132), differentiated once and twice in every mean."""
     rng = np.random.default_rng(1)
     mean, var, label = jnp.asarray(rng.standard_normal(5)), jnp.asarray(0.1 + rng.random(5)), 3
 
@@ -143,7 +143,7 @@ def test_argmax_equals_the_derivatives_of_its_log_partition():
 @pytest.mark.parametrize("keep", [0.0, 0.02, 0.1, 0.33, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("widths", [(784, 128, 10), (13, 64, 64, 1)])
 def test_units_are_counted_exactly(widths, keep):
-    """contract: exactly as many units as asked for, each once, at least one in each layer, other seeds others."""
+    """Enumeration: exactly as many units as asked for, each once, at least one in each layer, other seeds others."""
     for seed in range(5):
         units = random_units(widths, keep, seed)
         assert sum(map(len, units)) == n_keep(widths, keep)
@@ -155,7 +155,7 @@ def test_units_are_counted_exactly(widths, keep):
 
 
 def test_every_unit_can_be_drawn():
-    """rate: over many seeds each unit is left about as often as any other; 5 standard deviations."""
+    """Rate: over many seeds each unit is left about as often as any other; 5 standard deviations."""
     left = np.zeros(30)
     for seed in range(400):
         first, second = random_units((20, 10, 3), 0.5, seed)
@@ -166,7 +166,7 @@ def test_every_unit_can_be_drawn():
 
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_weights_of_removed_units_stay_zero(blobs, iterations):
-    """identity: in arrays of full size what is not left is exactly zero after training, and the rest has moved."""
+    """Identity: in arrays of full size what is not left is exactly zero after training, and the rest has moved."""
     job = Job(blobs, 3, 0.4, CONFIG | {"iterations": iterations})
     fleet = Fleet([job], WIDTHS, 20, compact=False)
     before = jax.device_get(fleet.layers)
@@ -181,7 +181,7 @@ def test_weights_of_removed_units_stay_zero(blobs, iterations):
 
 
 def test_removed_inputs_do_not_matter(blobs):
-    """identity: a change in a removed column changes nothing, in a column that is left it does."""
+    """Identity: a change in a removed column changes nothing, in a column that is left it does."""
     job = Job(blobs, 3, 0.4, CONFIG)
     left = random_units(WIDTHS, 0.4, 3)[0]
     removed = np.setdiff1d(np.arange(12), left)
@@ -198,7 +198,7 @@ def test_removed_inputs_do_not_matter(blobs):
 
 
 def test_together_equals_one_by_one(lines, monkeypatch):
-    """twin: jobs together in arrays of full size, and each alone in arrays without the removed units."""
+    """Twin: jobs together in arrays of full size, and each alone in arrays without the removed units."""
     jobs = [
         Job(lines[seed], seed, keep, {"iterations": iterations, "init_var": 0.1, "noise_var": noise_var})
         for seed, keep, iterations, noise_var in [(0, 0.5, 2, 0.1), (1, 1.0, 1, 0.3), (0, 0.7, 2, 0.3)]
@@ -214,7 +214,7 @@ def test_together_equals_one_by_one(lines, monkeypatch):
 
 
 def test_seeds_decide(blobs):
-    """identity: the same seed gives the same run, another one another."""
+    """Identity: the same seed gives the same run, another one another."""
     jobs = [Job(blobs, seed, 0.6, CONFIG) for seed in (0, 0, 1)]
     first, again, other = Amp().train(jobs, WIDTHS, 20, 3)
     assert first == again
@@ -222,7 +222,7 @@ def test_seeds_decide(blobs):
 
 
 def test_it_learns_classes_and_a_line(blobs, lines):
-    """golden(the baseline must work on easy problems): error and NMSE far below chance and the mean."""
+    """Golden(the baseline must work on easy problems): error and NMSE far below chance and the mean."""
     classes = Amp().train([Job(blobs, 0, 1.0, CONFIG)], WIDTHS, 20, 5)[0]
     assert classes.loss[-1] < 0.05 and classes.note == ""
     config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}
@@ -232,7 +232,7 @@ def test_it_learns_classes_and_a_line(blobs, lines):
 
 
 def test_divergence_is_infinite_and_told(lines):
-    """contract: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
+    """Enumeration: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
     broken = replace(lines[0], y=lines[0].y * np.float32(1e30))
     config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}
     bad, good = Amp().train([Job(p, 0, 1.0, config) for p in (broken, lines[0])], (4, 6, 1), 20, 4)
@@ -243,7 +243,7 @@ def test_divergence_is_infinite_and_told(lines):
 
 
 def test_losses_stay_infinite():
-    """contract: a finite loss after an infinite one does not count."""
+    """Enumeration: a finite loss after an infinite one does not count."""
     run = amp.Run([], 1, {"clips": []})
     for epoch, loss in enumerate([0.5, np.inf, 0.3], start=1):
         amp.add(run, epoch, loss, 1.0)
@@ -253,7 +253,7 @@ def test_losses_stay_infinite():
 
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 def test_the_grid_has_six_configurations(data):
-    """contract: six different ones, a noise variance in the regression only."""
+    """Enumeration: six different ones, a noise variance in the regression only."""
     grid = Amp().grid(data, 0.5)
     assert len(grid) == len({tuple(config.items()) for config in grid}) == 6
     assert all(("noise_var" in config) == (data == "boston") for config in grid)

@@ -51,7 +51,7 @@ def little(digits, monkeypatch):
 
 
 def test_quick_run_has_every_method(little, quiet, tmp_path):
-    """contract: legal JSON with every score of every method, tables and a picture."""
+    """enumeration: legal JSON with every score of every method, tables and a picture."""
     pytest.importorskip("optax")
     pytest.importorskip("matplotlib")
     families = [name for name in contenders.FAMILIES if name != "laplace" or _has_laplace()]
@@ -82,7 +82,7 @@ def _has_laplace():
 
 
 def test_what_has_finished_is_not_run_again(little, quiet, tmp_path, monkeypatch):
-    """contract: an interrupted command goes on where it was; other settings or grids run again what they concern."""
+    """enumeration: an interrupted command goes on where it was; other settings or grids run again what they concern."""
     pytest.importorskip("matplotlib")
     ran, out = [], tmp_path / "classes.json"
 
@@ -158,7 +158,7 @@ def test_turned_by_ninety_degrees(digits):
 
 
 def test_pieces_are_the_quarters_in_another_order():
-    """contract: each quarter of each picture is found once, and never are all four in their places."""
+    """enumeration: each quarter of each picture is found once, and never are all four in their places."""
     x = np.random.default_rng(1).random((30, 784), np.float32)
     before, after = _quarters(x), _quarters(shifts.pieces(x))
     same = np.array([[(a == b).all((1, 2)) for b in before] for a in after])
@@ -179,7 +179,7 @@ def test_permuted_and_inverted(digits):
 
 
 def test_letters_are_drawn_alike_every_time():
-    """contract: the same pixels twice, in [0, 1]; 52 letters x 4 styles x 3 sizes, centred, no two letters alike."""
+    """identity: the same pixels twice, in [0, 1]; 52 letters x 4 styles x 3 sizes, centred, no two letters alike."""
     pytest.importorskip("matplotlib")
     from tdamp_bench.suites.classes.letters import SIZES, letters
 
@@ -244,7 +244,7 @@ def test_test_scores_by_hand():
 
 
 def test_tuning_is_validation_nll_alone_and_together(digits):
-    """twin: networks trained one by one on the same split; the least entries are what is chosen."""
+    """Twin: networks trained one by one on the same split; the least entries are what is chosen."""
     pytest.importorskip("optax")
     found = tuning.tune(digits, PLAN)
     held_out = digits.validation(PLAN.validation_rows)
@@ -263,7 +263,7 @@ def test_tuning_is_validation_nll_alone_and_together(digits):
 
 
 def test_adamw_is_tuned_by_its_last_epoch(digits, monkeypatch):
-    """twin: one recipe trained by itself on the same split for tdamp's epochs; the least is chosen, for each kind."""
+    """Twin: one recipe trained by itself on the same split for tdamp's epochs; the least is chosen, for each kind."""
     pytest.importorskip("optax")
     recipes = (strong(3e-3, 0.1, 0.1), strong(1e-2, 0.05, 0.3))
     monkeypatch.setitem(tuning.STRONG, "mnist", recipes)
@@ -282,7 +282,7 @@ def test_adamw_is_tuned_by_its_last_epoch(digits, monkeypatch):
 
 
 def test_tdamp_is_tuned_on_validation_rows(digits, monkeypatch):
-    """twin: one choice trained by itself on the same split; the least NLL is chosen; schedules by hand."""
+    """Twin: one choice trained by itself on the same split; the least NLL is chosen; schedules by hand."""
     settings = our_tuning.choices(PLAN)["pace 0.4, noise 0.2"]
     assert settings.data_weight[:2] == (0.4, 0.8) and settings.data_weight[-1] == 12
     assert settings.noise_init == 0.2 and settings.noise_update == "fixed"
@@ -324,7 +324,7 @@ def test_summary_and_verdicts_by_hand():
 
 
 def test_laplace_stands_on_the_weights_of_adam(digits):
-    """twin: the PyTorch network says what Adam's does; Laplace is less sure, and keeps its samples."""
+    """Twin: the PyTorch network says what Adam's does; Laplace is less sure, and keeps its samples."""
     pytest.importorskip("optax")
     pytest.importorskip("laplace")
     from tdamp_bench.methods.baselines.laplace_classes import Laplace, network_of, torch
@@ -346,7 +346,7 @@ def test_laplace_stands_on_the_weights_of_adam(digits):
 
 
 def test_missing_laplace_names_the_extra(monkeypatch, capsys, tmp_path):
-    """contract: Without the library the command ends at once and says what to install."""
+    """Without the library the command ends at once and says what to install."""
     pytest.importorskip("optax")
     monkeypatch.setitem(sys.modules, "laplace", None)
     assert main.main(["bench", "classes", "--quick", "--out", str(tmp_path / "x.json")]) == 2
@@ -377,7 +377,7 @@ def test_tables_of_a_part():
 
 
 def test_sets_hold_what_they_say(digits):
-    """contract: all are rows of 784 pixels; the small digits have their labels."""
+    """Shapes: all are rows of 784 pixels; the small digits have their labels."""
     asked = sets(digits.x_test, digits.y_test, PLAN)
     assert isinstance(asked, Sets) and len(asked.y_small) == len(asked.small) == 1797
     for x in (*asked.turned.values(), *asked.outside.values(), asked.small):

@@ -38,7 +38,7 @@ def leaves(params):
 
 @pytest.mark.parametrize("clients", [1, 3, 4, 61])
 def test_shares_are_equal_and_disjoint(lines, clients):
-    """contract: every client as many rows, none twice; a single client has all rows in their order."""
+    """enumeration: every client as many rows, none twice; a single client has all rows in their order."""
     found = shares(lines[0], clients, seed=2)
     assert [len(share) for share in found] == [61 // clients] * clients
     assert len(np.unique(np.concatenate(found))) == 61 // clients * clients
@@ -50,13 +50,13 @@ def test_shares_are_equal_and_disjoint(lines, clients):
 
 @pytest.mark.parametrize("clients", [0, 62])
 def test_impossible_shares_are_refused(lines, clients):
-    """contract: the message has both numbers and what would do."""
+    """enumeration: the message has both numbers and what would do."""
     with pytest.raises(ValueError, match=f"{clients} clients cannot share 61 rows; choose 1 to 61"):
         shares(lines[0], clients, seed=0)
 
 
 def test_skewed_shares_are_equal_and_lack_classes(blobs):
-    """contract: as many rows for everyone, none twice; with little skew all classes, with much of it not."""
+    """enumeration: as many rows for everyone, none twice; with little skew all classes, with much of it not."""
     for skew, all_classes in ((100.0, True), (0.01, False)):
         found = shares(blobs, 4, 0, skew)
         assert len({len(share) for share in found}) == 1 and len(np.unique(np.concatenate(found))) == 4 * len(found[0])
@@ -174,7 +174,7 @@ def test_shares_together_give_what_separate_calls_give(method, lines):
 
 
 def test_energy_methods_train_once_for_all_shares(lines, monkeypatch):
-    """contract: epochs of the clients; SNIP trains every share."""
+    """enumeration: epochs of the clients; SNIP trains every share."""
     rounds = []
     epoch = Federation.epoch
     monkeypatch.setattr(Federation, "epoch", lambda self, *rest: (rounds.append(len(self.jobs)), epoch(self, *rest)))
@@ -186,7 +186,7 @@ def test_energy_methods_train_once_for_all_shares(lines, monkeypatch):
 
 
 def test_the_batch_is_at_most_a_clients_rows(lines):
-    """contract: batch 101 of 15 rows is one full minibatch; the clients' rows are their own, in another order."""
+    """enumeration: batch 101 of 15 rows is one full minibatch; the clients' rows are their own, in another order."""
     fed = Federation([Job(lines[0], 0, 1.0, {"rate": 0.01})], LINE, 101, clients=4)
     orders = [next(order) for order in fed.orders]
     rows, present = minibatches(orders[0], fed.batch)
@@ -197,7 +197,7 @@ def test_the_batch_is_at_most_a_clients_rows(lines):
 
 
 def test_masks_hold_for_all_clients(blobs):
-    """contract: masks that come in after a round; all clients and the server stay at zero."""
+    """enumeration: masks that come in after a round; all clients and the server stay at zero."""
     fed = Federation([Job(blobs, s, 1.0, {"rate": 0.01}) for s in (0, 1)], BLOB, 50, 3, 1)
     fed.epoch()
     masks = [best_units([np.arange(12), np.arange(8)], 11), best_units([-np.arange(12), -np.arange(8)], 9)]
@@ -215,7 +215,7 @@ def test_masks_hold_for_all_clients(blobs):
 
 
 def test_the_paper_has_four_and_ten_clients_of_ten_epochs(blobs, lines):
-    """contract: by task; ten local epochs unless told otherwise."""
+    """enumeration: by task; ten local epochs unless told otherwise."""
     assert CLIENTS == {"regression": 4, "classification": 10} and federation.LOCAL_EPOCHS == 10
     for problem, widths, clients in ((lines[0], LINE, 4), (blobs, BLOB, 10)):
         fed = FedAvgAdam().fleet([Job(problem, 0, 1.0, {"rate": 0.01})], widths, 100)
@@ -224,7 +224,7 @@ def test_the_paper_has_four_and_ten_clients_of_ten_epochs(blobs, lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_six_configurations(method):
-    """contract: all different, for both data sets."""
+    """enumeration: all different, for both data sets."""
     for data in ("boston", "mnist"):
         assert len({tuple(config.items()) for config in method().grid(data, 0.5)}) == 6
 

@@ -65,7 +65,7 @@ def test_group_lasso_by_loop():
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_gradient_of_the_whole_loss(task, blobs, lines):
-    """twin: finite differences in float64, a ragged minibatch, with group lasso and proximal term."""
+    """finite differences: float64, a ragged minibatch, with group lasso and proximal term."""
     problem = blobs if task == "classification" else lines[0]
     widths = DEEP if task == "classification" else LINE
     with jax.enable_x64(True):
@@ -141,7 +141,7 @@ scores = st.lists(
 
 @given(scores, st.floats(0.0, 1.0))
 def test_masks_have_the_size_asked_for(layers, keep):
-    """contract: n_keep units, none of the layers empty, no unit outside with a higher score than its layer's lowest."""
+    """property: n_keep units, none of the layers empty, no unit outside with a higher score than its layer's lowest."""
     widths = [*map(len, layers), 1]
     masks = best_units([np.array(layer) for layer in layers], n_keep(widths, keep))
     assert count(masks) == n_keep(widths, keep) and min(mask.sum() for mask in masks) >= 1
@@ -152,7 +152,7 @@ def test_masks_have_the_size_asked_for(layers, keep):
 
 @given(scores, st.lists(st.floats(0.0, 1.0), min_size=1, max_size=5))
 def test_no_unit_comes_back(layers, keeps):
-    """contract: masks nest as fewer are asked for, even if all scores are zero or not numbers."""
+    """property: masks nest as fewer are asked for, even if all scores are zero or not numbers."""
     widths = [*map(len, layers), 1]
     masks = all_units(widths)
     rng = np.random.default_rng(0)
@@ -165,7 +165,7 @@ def test_no_unit_comes_back(layers, keeps):
 
 
 def test_ties_go_to_the_earlier_unit():
-    """contract: layers in their order; the best of each layer is safe."""
+    """enumeration: layers in their order; the best of each layer is safe."""
     masks = best_units([np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.0])], 3)
     assert [mask.tolist() for mask in masks] == [[1, 1, 0], [1, 0]]
 
@@ -180,7 +180,7 @@ def assert_switched_off(params, masks):
 
 
 def test_what_is_masked_stays_zero(blobs):
-    """contract: masks that come in mid-training, when weights, biases and Adam's moments are far from zero."""
+    """enumeration: masks that come in mid-training, when weights, biases and Adam's moments are far from zero."""
     fleet = Fleet([Job(blobs, seed, 0.5, {"rate": 0.01, "penalty": 1e-3}) for seed in (0, 1)], DEEP, 50)
     fleet.epoch()
     rng = np.random.default_rng(0)
@@ -226,7 +226,7 @@ def test_a_masked_network_is_masked(blobs):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_units_and_losses_by_share(method, blobs):
-    """contract: units are n_keep at every share; a loss for every epoch; the last one is the pruned network's."""
+    """enumeration: units are n_keep at every share; a loss for every epoch; the last one is the pruned network's."""
     keeps = (1.0, 0.7, 0.5, 0.31, 0.1, 0.01)
     said = []
     jobs = [Job(blobs, 0, keep, {"rate": 0.01, "penalty": 1e-4}) for keep in keeps]
@@ -283,7 +283,7 @@ def test_jobs_together_give_what_separate_calls_give(method, lines):
 
 
 def test_shares_cost_one_training(blobs, monkeypatch):
-    """contract: networks in each epoch of a fleet; SNIP and magnitude train every share, the others one for all."""
+    """enumeration: networks in each epoch of a fleet; SNIP and magnitude train every share, the others one for all."""
     trained = []
     epoch = Fleet.epoch
     monkeypatch.setattr(Fleet, "epoch", lambda self, *rest: (trained.append(len(self.jobs)), epoch(self, *rest)))
@@ -331,7 +331,7 @@ def test_early_stopping_never_sees_the_test_rows(lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_divergence_is_infinite(method, lines):
-    """contract: an infinite rate; no NaN, no finite loss at the end, the right number of units."""
+    """enumeration: an infinite rate; no NaN, no finite loss at the end, the right number of units."""
     runs = method().train([Job(lines[0], 0, k, {"rate": np.inf}) for k in (1.0, 0.5)], LINE, 20, 3, silent)
     assert [run.loss[-1] for run in runs] == [np.inf] * 2 and [run.units for run in runs] == [16, 8]
     assert not np.isnan([run.loss for run in runs]).any()
@@ -340,7 +340,7 @@ def test_divergence_is_infinite(method, lines):
 @settings(max_examples=10, deadline=None)
 @given(st.floats(0.0, 1.0), st.integers(1, 5))
 def test_the_schedule_of_gradual_pruning(keep, epochs):
-    """contract: exactly the target at END, nothing before START, never more than before, zeros in the network."""
+    """enumeration: exactly the target at END, nothing before START, never more than before, zeros in the network."""
     lines_job = Job(_tiny(), 0, keep, {"rate": 0.01})
     method, fleet = Magnitude(), Fleet([lines_job], LINE, 20)
     known, seen = all_units(LINE), []
@@ -366,7 +366,7 @@ def _tiny():
 
 
 def test_gradual_pruning_of_zeros():
-    """contract: a network of zeros, where all energies are equal, loses units and gets none back."""
+    """enumeration: a network of zeros, where all energies are equal, loses units and gets none back."""
     method, fleet = Magnitude(), Fleet([Job(_tiny(), 0, 0.3, {"rate": 0.0})], LINE, 20)
     fleet.state = jax.tree.map(jnp.zeros_like, fleet.state)
     last = [np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0] * 6 + [1.0]), np.array([0.0] * 4 + [1.0])]
@@ -391,7 +391,7 @@ def test_gradual_pruning_in_one_epoch_shows_the_pruned_network(blobs):
 
 @pytest.mark.parametrize("method", [AdamW, MagnitudeAdamW])
 def test_adamw_is_tuned_with_the_same_budget(method, blobs):
-    """contract: six configurations for every data set and share, all with a schedule; they train and prune."""
+    """enumeration: six configurations for every data set and share, all with a schedule; they train and prune."""
     for data in ("boston", "mnist"):
         for keep in (1.0, 0.8, 0.5, 0.3, 0.1, 0.05):
             grid = method().grid(data, keep)

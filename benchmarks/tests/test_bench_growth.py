@@ -41,7 +41,7 @@ def test_only_the_largest_sizes_count():
 
 
 def test_cases():
-    """contract: the series of a full run."""
+    """enumeration: the series of a full run."""
     cases = epochs.cases_of(FULL)
     by = {name: [case for case in cases if case.series == name] for name in law.SIZES}
     assert [case.rows for case in by["rows"]] == list(FULL.rows) and by["rows"][0].widths == (784, 128, 10)
@@ -50,7 +50,7 @@ def test_cases():
 
 
 def test_epochs_of_a_pruned_network_run_on_smaller_arrays():
-    """contract: a quarter of 24 inputs and 32 hidden units; the roofline is that of what is left."""
+    """enumeration: a quarter of 24 inputs and 32 hidden units; the roofline is that of what is left."""
     x, y = epochs.digits(QUICK)
     case = epochs.Case("kept", 0.25, (24, 32, 10), 100, 0.25)
     timed = epochs.Timed(case, presets.MNIST, x, y)
@@ -63,7 +63,7 @@ def test_epochs_of_a_pruned_network_run_on_smaller_arrays():
 
 
 def test_run_writes_all_series(tmp_path, monkeypatch):
-    """contract: seconds proportional to the products give exponents of one, a table, legal JSON and a plot."""
+    """identity: seconds proportional to the products give exponents of one, a table, legal JSON and a plot."""
     monkeypatch.setattr(epochs, "Timed", lambda case, *_: type("Made", (), {"case": case})())
 
     def made_up(timed, plan, tick):

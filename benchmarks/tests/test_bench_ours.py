@@ -19,7 +19,7 @@ KEEPS = (1.0, 0.8, 0.5, 0.3, 0.05)
 
 
 def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
-    """contract: the count, a loss for every epoch, and the same seed the same run."""
+    """identity: the count, a loss for every epoch, and the same seed the same run."""
     widths, method = (12, 8, 3), Tdamp()
     jobs = [Job(blobs, 0, keep, method.grid("mnist", keep)[0]) for keep in (1.0, 0.5, 0.5)]
     told: list[str] = []
@@ -31,7 +31,7 @@ def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
 
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 def test_what_paper_faithful_means(data):
-    """contract: `Settings.paper` with the task's batch, but for numbers left open; rho_0 is 1 with all."""
+    """identity: `Settings.paper` with the task's batch, but for numbers left open; rho_0 is 1 with all."""
     for keep in KEEPS:
         for config in paper_grid(data, keep):
             assert set(config) <= {"init_noise", "noise_init", "init_scale", "active_threshold", "init_active_prob"}
@@ -45,7 +45,7 @@ def test_what_paper_faithful_means(data):
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 @pytest.mark.parametrize("epochs", [2, 3, 30, 100])
 def test_every_configuration_is_valid(data, epochs):
-    """contract: all of them, distinct, within the budget, and the schedules as long as the training."""
+    """enumeration: all of them, distinct, within the budget, and the schedules as long as the training."""
     for keep in KEEPS:
         for make, configs in ((settings, grid(data, keep)), (paper_settings, paper_grid(data, keep))):
             made = [make(config, keep, 10, epochs) for config in configs]
@@ -55,7 +55,7 @@ def test_every_configuration_is_valid(data, epochs):
 
 
 def test_a_training_that_goes_wrong_has_infinite_losses(blobs, monkeypatch):
-    """contract: two epochs came, three were asked for; the run says why."""
+    """identity: two epochs came, three were asked for; the run says why."""
 
     def train(problem, widths, settings, seed, on_epoch):
         model = real(problem, widths, replace(settings, max_epochs=2), seed, on_epoch)

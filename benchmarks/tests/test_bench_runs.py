@@ -30,7 +30,7 @@ def console():
 
 
 def test_contest_scores_every_epoch_of_every_seed(blobs, console):
-    """contract: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
+    """Shapes: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
     ticks = []
     result = mnist.run(blobs, PLAN, libraries=(), seeds=(0, 1), tick=ticks.append)
     for arm in ("tdamp", mnist.ANNEALED):
@@ -43,7 +43,7 @@ def test_contest_scores_every_epoch_of_every_seed(blobs, console):
 
 
 def test_tdamp_learns_the_blobs(blobs):
-    """contract: The adapter hands over rows and labels in the same order, and both estimates work."""
+    """The adapter hands over rows and labels in the same order, and both estimates work."""
     settings = replace(presets.MNIST, batch_size=20)
     run, model = contest.train_ours(blobs, (12, 16, 3), settings, epochs=15, seed=0)
     assert run["error"][-1] < 0.1 and run["error_predictive"][-1] < 0.1
@@ -52,7 +52,7 @@ def test_tdamp_learns_the_blobs(blobs):
 
 
 def test_boston_piece(lines, console):
-    """contract: NMSE by epoch and split; no verdict without an Adam to compare with."""
+    """Shapes: NMSE by epoch and split; no verdict without an Adam to compare with."""
     result = boston.run(lines, PLAN, libraries=())
     assert len(result["runs"]["tdamp"]) == 2 and len(result["mean"]["tdamp"]["nmse"]) == 5
     assert boston.verdicts(result) == []
@@ -60,7 +60,7 @@ def test_boston_piece(lines, console):
 
 
 def test_boston_is_judged_split_by_split():
-    """twin: scipy's paired statistic against the plain Adam of the least mean at each checkpoint, and against AdamW."""
+    """Twin: scipy's paired statistic against the plain Adam of the least mean at each checkpoint, and against AdamW."""
     ours = np.array([[0.30] * 10, [0.20] * 10, [0.10] * 10])
     wide = np.array([[0.30], [0.25], [0.10]]) * np.linspace(3, 1, 10)  # best at epoch 10, a tie there
     flat = ours + 0.1 + 0.01 * np.array([[0], [1], [0]])  # best at epoch 5, a win there
@@ -78,7 +78,7 @@ def test_boston_is_judged_split_by_split():
 
 
 def test_every_adam_chooses_on_validation_rows(blobs, console):
-    """contract: plain Adam, AdamW, and AdamW with a schedule that ends after two epochs, tried as often as their
+    """enumeration: plain Adam, AdamW, and AdamW with a schedule that ends after two epochs, tried as often as their
     grids are long; ticks are counted."""
     pytest.importorskip("optax")
     ticks = []
@@ -108,7 +108,7 @@ def test_every_adam_chooses_on_validation_rows(blobs, console):
 
 
 def test_boston_grids(lines, console):
-    """contract: plain rates and AdamW's six recipes on every split; the table can show them."""
+    """enumeration: plain rates and AdamW's six recipes on every split; the table can show them."""
     pytest.importorskip("optax")
     ticks = []
     plan = replace(PLAN, boston_splits=2)
@@ -120,7 +120,7 @@ def test_boston_grids(lines, console):
 
 
 def test_keep_piece_asserts_the_count(blobs, monkeypatch):
-    """contract: Exactly round(keep x 140) of 12 inputs and 128 hidden units are left; another count is an error."""
+    """Exactly round(keep x 140) of 12 inputs and 128 hidden units are left; another count is an error."""
     result = keep.run(blobs, PLAN, seeds=(0,))
     run = result["by_keep"]["0.5"]["runs"][0]
     assert run["units"][-1] == sum(run["widths"][:-1]) == 70 and len(run["error"]) == 8
@@ -140,7 +140,7 @@ def judged(ours, **theirs):
 
 
 def test_mnist_and_depth_are_judged_by_hand():
-    """identity: thresholds of mean errors; plain Adam seed by seed at its best epoch, AdamW after the last."""
+    """Identity: thresholds of mean errors; plain Adam seed by seed at its best epoch, AdamW after the last."""
     wiggle = np.array([[0.0], [0.0002], [0.0001]])
     error = np.full((3, 25), 0.018) + wiggle
     error[:, :2] = 0.5
@@ -165,7 +165,7 @@ def test_mnist_and_depth_are_judged_by_hand():
 
 
 def test_a_verdict_without_a_number(tmp_path, console):
-    """contract: legal JSON, and words for people."""
+    """identity: legal JSON, and words for people."""
     verdict = record.Verdict("of one seed", np.nan, "<", -2.0)
     path = tmp_path / "x.json"
     report = record.save(path, "x", {"a": record.part({"worst": np.inf}, [verdict], {})})
@@ -178,7 +178,7 @@ def test_a_verdict_without_a_number(tmp_path, console):
 
 
 def test_epochs_are_interleaved(blobs):
-    """contract: every peer runs once after each epoch of tdamp, and the warm-up is left out."""
+    """Enumeration: every peer runs once after each epoch of tdamp, and the warm-up is left out."""
     calls = []
 
     def peer():
@@ -192,7 +192,7 @@ def test_epochs_are_interleaved(blobs):
 
 
 def test_epoch_summary_by_hand():
-    """identity: medians, roofline and ratios."""
+    """Identity: medians, roofline and ratios."""
     seconds = {"tdamp": [1.0, 2.0, 9.0], "adam_torch": [4.0] * 3, "pytagi": [30.0] * 3}
     found = epochs.summary(seconds, (784, 128, 10), 1000, rate=8.258560e8)
     assert found["roofline_seconds"] == pytest.approx(1.0, rel=1e-3)
@@ -203,21 +203,21 @@ def test_epoch_summary_by_hand():
 
 
 def test_compaction_compares_the_full_arrays_with_the_smaller_ones():
-    """identity: the first compilation is left out, those of the smaller arrays are not."""
+    """Identity: the first compilation is left out, those of the smaller arrays are not."""
     found = compaction.compare([9.0, 1.0, 1.0, 2.0, 0.4, 0.2], [10, 10, 10, 5, 2, 2])
     assert found["ratio"] == pytest.approx(2.6 / 3) and found["steady"] == pytest.approx(0.4)
     assert np.isnan(compaction.compare([1.0, 1.0], [10, 10])["ratio"])
 
 
 def test_compaction_piece(blobs):
-    """contract: A pruned training is timed epoch by epoch."""
+    """A pruned training is timed epoch by epoch."""
     settings = replace(presets.sparse(0.5), batch_size=20)
     found = compaction.measure(blobs, (12, 16, 3), settings, epochs=8)
     assert len(found["seconds"]) == 8 and found["units_during"][0] == 28 and found["units_after"][-1] == 14
 
 
 def test_probe_measures_compilation_in_a_fresh_process():
-    """contract: The first epoch takes longer than the others."""
+    """The first epoch takes longer than the others."""
     found = probe.ask(what="compile", sweeps=1, layers=2, rows=100)
     assert found["compile"] > 0 and found["layers"] == 2
     with pytest.raises(RuntimeError, match="failed"):
@@ -225,7 +225,7 @@ def test_probe_measures_compilation_in_a_fresh_process():
 
 
 def test_probe_measures_memory(tmp_path, monkeypatch):
-    """contract: Peak and state sizes of a training on made-up digits."""
+    """Peak and state sizes of a training on made-up digits."""
     rng = np.random.default_rng(0)
     for name in (file.name for file in IDX):
         shape = (200, 28, 28) if "images" in name else (200,)
@@ -237,7 +237,7 @@ def test_probe_measures_memory(tmp_path, monkeypatch):
 
 
 def test_speed_tables_show_every_part(console):
-    """contract: Made-up numbers of all five parts."""
+    """Made-up numbers of all five parts."""
     seconds = {"tdamp": [1.0], "adam_optax": [1.0], "adam_torch": [1.0], "pytagi": [20.0]}
     epoch = epochs.summary(seconds, (784, 128, 10), 1000, 1e9)
     parts = {

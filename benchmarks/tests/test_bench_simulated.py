@@ -24,7 +24,7 @@ def made_up(variances, errors, noise_vars=None):
 
 
 def test_the_function_is_a_relu_network():
-    """twin: two inputs, two hidden units, by hand."""
+    """enumeration: two inputs, two hidden units, by hand."""
     layers = [
         (np.array([[1.0, -1.0], [2.0, 0.5]]), np.array([0.5, 0.0])),
         (np.array([[3.0], [-1.0]]), np.array([0.25])),
@@ -81,7 +81,7 @@ def test_standard_error_of_the_ratio():
 
 
 def test_ratio_by_noise():
-    """identity: three parts of 0.1 to 0.5, equal in the logarithm: up to 0.171, 0.292 and 0.5."""
+    """enumeration: three parts of 0.1 to 0.5, equal in the logarithm: up to 0.171, 0.292 and 0.5."""
     some = made_up([1.0, 2.0, 3.0, 5.0], [1.0, 1.0, 1.0, 1.0], np.square([0.11, 0.17, 0.28, 0.49]))
     parts = ratio.summary(some, (0.1, 0.5))["by_noise"]
     assert [(part["draws"], part["ratio"]) for part in parts] == [(2, 1.5), (1, 3.0), (1, 5.0)]
@@ -89,12 +89,12 @@ def test_ratio_by_noise():
 
 @pytest.mark.parametrize("value, met", [(0.79, [False, True]), (0.8, [True, True]), (1.26, [True, False])])
 def test_verdicts(value, met):
-    """contract: too sure, right, not sure enough."""
+    """enumeration: too sure, right, not sure enough."""
     assert [verdict.met for verdict in ratio.verdicts({"ratio": value})] == met
 
 
 def test_quick_run_writes_and_resumes(tmp_path, monkeypatch):
-    """contract: legal JSON with both draws, and a plot; one draw more fits that one only; a full run is refused."""
+    """identity: legal JSON with both draws, and a plot; one draw more fits that one only; a full run is refused."""
     out, console = tmp_path / "simulated.json", Console(file=io.StringIO(), width=160)
     run.run(draws=1, quick=True, out=out, console=console)
     measure, fitted = run.measure, []
@@ -113,6 +113,6 @@ def test_quick_run_writes_and_resumes(tmp_path, monkeypatch):
 
 
 def test_options():
-    """contract: what the command line hands on."""
+    """identity: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "simulated", "--draws", "30", "--quick"])
     assert chosen.draws == 30 and chosen.quick and chosen.out is None

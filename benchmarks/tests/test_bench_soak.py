@@ -32,7 +32,7 @@ def line(clips=(0,) * 6, of=(10,) * 6, wrong=(), outcome="OK"):
 
 
 def test_configurations_cover_what_they_should():
-    """contract: every task, face, prior, PasP, activation, noise and pruning is among those of a full run."""
+    """enumeration: every task, face, prior, PasP, activation, noise and pruning is among those of a full run."""
     drawn = [configuration.draw(i) for i in range(FULL.configurations)]
     assert FULL.configurations * FULL.problems == 2000
     kinds = {"face": 2, "task": 2, "prior": 3, "pasp": 2, "activation": 5, "noise": 2, "pruning": 2}
@@ -52,7 +52,7 @@ def test_problems_of_a_configuration_share_their_shapes(index):
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_hostile_rows(task):
-    """contract: each trick leaves its mark, every class is there, and all numbers are finite."""
+    """enumeration: each trick leaves its mark, every class is there, and all numbers are finite."""
     seen, rng = set(), np.random.default_rng(0)
     for _ in range(200):
         rows = hostile.draw(rng, task, 40, 6, 3, raw=False)
@@ -73,7 +73,7 @@ def test_hostile_rows(task):
 
 
 def test_places_are_what_the_clips_look_at(monkeypatch):
-    """contract: with clips that always act, each counter is the number of its places."""
+    """enumeration: with clips that always act, each counter is the number of its places."""
     network = Network((5, 9, 2))
     settings = Settings(max_epochs=2, batch_size=8, sweeps=3)
     whole = damp.count
@@ -98,7 +98,7 @@ def test_places_are_what_the_clips_look_at(monkeypatch):
 
 
 def test_faults_are_found():
-    """contract: each is put into a sound state."""
+    """enumeration: each is put into a sound state."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((20, 3)).astype(np.float32), rng.standard_normal((20, 1)).astype(np.float32)
     fitted = fit(Network((3, 4, 1)), x, y, Settings(max_epochs=1, batch_size=8))
@@ -117,7 +117,7 @@ def test_faults_are_found():
 
 
 def test_runtime_warnings_are_faults_and_refusals_are_told(monkeypatch):
-    """contract: an overflow in NumPy, the engine's own refusal, and another error."""
+    """enumeration: an overflow in NumPy, the engine's own refusal, and another error."""
     drawn = configuration.draw(0)
 
     def warn(*_):
@@ -140,7 +140,7 @@ def test_runtime_warnings_are_faults_and_refusals_are_told(monkeypatch):
 
 
 def test_clips_are_summed_up():
-    """contract: shares by hand; problems where a clip looked at nothing do not count."""
+    """enumeration: shares by hand; problems where a clip looked at nothing do not count."""
     lines = [line(), line((5, 0, 0, 0, 0, 0)), line((1, 0, 2, 0, 0, 0)), line(of=(0, 10, 10, 10, 10, 10))]
     found = summary.of_problems(lines)["clips"]
     assert found["negative_prec"]["problems"] == 3 and found["negative_prec"]["acted"] == pytest.approx(2 / 3)
@@ -153,7 +153,7 @@ def test_clips_are_summed_up():
 
 
 def test_a_stream_begins_clean_and_drifts():
-    """contract: the first batch has unit scale; the scale then stays within its decades and uses them."""
+    """identity: the first batch has unit scale; the scale then stays within its decades and uses them."""
     kind = streams.Kind("regression", False)
     rng = np.random.default_rng(0)
     sizes = [np.abs(x).mean() for x, _ in streams.batches(kind, streams.concept_of(kind, rng), rng, 10_000)]
@@ -176,7 +176,7 @@ def test_the_store_drops_a_line_that_was_cut_off(tmp_path):
 
 
 def test_quick_run_finds_no_fault_and_resumes(tmp_path, monkeypatch):
-    """contract: ten problems of one hidden layer and two short streams; a second run has nothing left to do."""
+    """property: ten problems of one hidden layer and two short streams; a second run has nothing left to do."""
     whole = configuration.draw
     monkeypatch.setattr(
         configuration, "draw", lambda i: replace(whole(i), hidden=(8,), keep=None, prior=("gaussian", "group")[i])
@@ -196,7 +196,7 @@ def test_quick_run_finds_no_fault_and_resumes(tmp_path, monkeypatch):
 
 
 def test_options():
-    """contract: what the command line hands on."""
+    """identity: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "soak", "--only", "streams", "--quick"])
     assert chosen.only == ["streams"] and chosen.quick and chosen.out is None
     assert SOAK_PARTS == run.PARTS
@@ -204,6 +204,6 @@ def test_options():
 
 @pytest.mark.soak
 def test_full_soak(tmp_path):
-    """contract: 2,000 problems and four streams of 10,000 batches, no fault (half an hour on one core)."""
+    """property: 2,000 problems and four streams of 10,000 batches, no fault (half an hour on one core)."""
     report = run.run(out=tmp_path / "soak.json", console=Console(file=io.StringIO()))
     assert [verdict for verdict in report["verdicts"] if not verdict["met"]] == []

@@ -13,7 +13,7 @@ from tdamp_bench.suites.stream import probe, rows, run
 
 
 def test_rows_of_the_file(tmp_path):
-    """calibration: sorted by the first column, standard normal, the noise as said within 4 standard errors."""
+    """rate and identity: sorted by the first column, standard normal, the noise as said within 4 standard errors."""
     rows.write(tmp_path / "a.parquet", 60_000, 4)
     frame = pd.read_parquet(tmp_path / "a.parquet")
     assert list(frame) == ["x0", "x1", "x2", "x3", "y"] and len(frame) == 60_000
@@ -28,7 +28,7 @@ def test_rows_of_the_file(tmp_path):
 
 
 def test_quick_run(tmp_path, monkeypatch):
-    """contract: legal JSON with a fit for each size and one in memory, a plot, and no Parquet file left."""
+    """identity: legal JSON with a fit for each size and one in memory, a plot, and no Parquet file left."""
     monkeypatch.setattr(probe, "ask", lambda **asked: probe.measure(**asked))  # the processes are tried by hand
     monkeypatch.setattr(run, "QUICK", run.Plan(rows=(15, 18), inputs=2, hidden=(4,), epochs=1, test=20))
     out, console = tmp_path / "stream.json", Console(file=io.StringIO(), width=160)
@@ -45,7 +45,7 @@ def test_quick_run(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("peak, rmse, met", [(1.05, 0.31, [True, True, True]), (1.2, 0.4, [False, False, False])])
 def test_verdicts(peak, rmse, met):
-    """contract: what is kept and what is missed; the fewest rows' error is 0.303 in memory."""
+    """enumeration: what is kept and what is missed; the fewest rows' error is 0.303 in memory."""
     fits = [
         {"rmse": 0.303, "peak_bytes": 9},
         {"rmse": rmse - 0.005, "peak_bytes": 1},
@@ -55,6 +55,6 @@ def test_verdicts(peak, rmse, met):
 
 
 def test_options():
-    """contract: what the command line hands on."""
+    """identity: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "stream", "--quick", "--folder", "there"])
     assert chosen.quick and chosen.out is None and chosen.folder.name == "there"

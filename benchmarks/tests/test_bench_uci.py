@@ -72,7 +72,7 @@ def test_splits_are_those_of_the_protocol(rows):
 
 
 def test_tasks_hold_no_test_targets():
-    """identity: rows of the table, each once, and the targets of the test rows apart."""
+    """Identity: rows of the table, each once, and the targets of the test rows apart."""
     x = np.arange(40.0)[:, None]
     (task, y_test), *_ = protocol.tasks(Table(x, x[:, 0], ("a",)), hidden=7, splits=1)
     assert len(task.x) == 36 and task.hidden == 7 and task.split == 0
@@ -82,7 +82,7 @@ def test_tasks_hold_no_test_targets():
 
 
 def test_a_peer_sees_standard_rows_and_is_scored_in_the_units_of_the_table():
-    """identity: a peer that knows the truth in its units has the scores of the same Gaussian in ours."""
+    """Identity: a peer that knows the truth in its units has the scores of the same Gaussian in ours."""
     rng = np.random.default_rng(0)
     x, y = 5 + 3 * rng.standard_normal((30, 2)), 100 + 20 * rng.standard_normal(30)
     seen = []
@@ -105,7 +105,7 @@ def test_a_peer_sees_standard_rows_and_is_scored_in_the_units_of_the_table():
 
 
 def test_what_is_not_finite_scores_infinity():
-    """contract: never NaN, and no error that would end a run of hours."""
+    """Identity: never NaN, and no error that would end a run of hours."""
     found = score(Answer(Gaussian(np.array([0.0, np.nan]), np.ones(2)), 1.0), np.zeros(2))
     assert found["rmse"] == found["nll"] == np.inf and found["coverage"] == 0
 
@@ -123,7 +123,7 @@ def test_evidence_of_the_process_and_its_gradient():
 
 
 def test_density_of_the_process(line):
-    """identity: p(y_test | y) is p(y_test, y) / p(y) under the kernel that was found."""
+    """Identity: p(y_test | y) is p(y_test, y) / p(y) under the kernel that was found."""
     task, y_test = line
     (answer,) = gaussian_process.predict([task])
     x = np.concatenate([task.x, task.x_test[:1]]).astype(np.float64)
@@ -198,7 +198,7 @@ def test_pytagi_learns_a_line_and_its_noise(line):
 
 
 def test_pytagi_predicts_a_row_alike_in_any_minibatch(line):
-    """identity: the rows of zeros that fill the last minibatch change nothing, nor do neighbours."""
+    """Identity: the rows of zeros that fill the last minibatch change nothing, nor do neighbours."""
     pytagi_regression = pytest.importorskip(
         "tdamp_bench.methods.baselines.pytagi_regression", exc_type=_optional.MissingExtra
     )
@@ -211,7 +211,7 @@ def test_pytagi_predicts_a_row_alike_in_any_minibatch(line):
 
 
 def test_laplace_of_a_line_is_bayesian_regression(line):
-    """identity: a network without hidden layer, for centred inputs, has the exact Gaussian posterior."""
+    """Identity: a network without hidden layer, for centred inputs, has the exact Gaussian posterior."""
     laplace_net = pytest.importorskip("tdamp_bench.methods.baselines.laplace_net", exc_type=_optional.MissingExtra)
     task, _ = line
     laplace_net.torch.manual_seed(0)
@@ -230,7 +230,7 @@ def test_laplace_of_a_line_is_bayesian_regression(line):
 
 
 def test_quick_run_writes_and_resumes(made_up, tmp_path, monkeypatch):
-    """contract: legal JSON with every method, page and plot; a second run asks no method anything."""
+    """Identity: legal JSON with every method, page and plot; a second run asks no method anything."""
     out, console = tmp_path / "uci.json", Console(file=io.StringIO(), width=200)
     available = [method for method in METHODS if importable(method)]
     run.run(methods=available, quick=True, out=out, console=console)
@@ -269,7 +269,7 @@ def constant(loc):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(made_up, tmp_path, monkeypatch):
-    """contract: splits before the stop are kept, those after it run; --again replaces; --splits limits."""
+    """Enumeration: splits before the stop are kept, those after it run; --again replaces; --splits limits."""
     out, console, ends = tmp_path / "uci.json", Console(file=io.StringIO()), iter((-1.0, 5.0, 6.0))
     monkeypatch.setattr(type(METHODS["tdamp"]), "peer", lambda self: constant(next(ends)))
     asked = {"sets": ["yacht"], "methods": ["gp"], "out": out, "console": console}
@@ -288,7 +288,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(made_up, tmp_path, monkeypa
 
 
 def test_two_processes_may_fill_one_file(tmp_path):
-    """identity: what one has written is kept by the other; infinity is written as a word and read as a number."""
+    """Identity: what one has written is kept by the other; infinity is written as a word and read as a number."""
     one, other = store.Store(tmp_path / "x.json", False), store.Store(tmp_path / "x.json", False)
     scores = {"rmse": 1.0, "nll": np.inf, "coverage": 0.9, "width": 2.0, "seconds": 0.1, "chosen": {}}
     one.add("yacht", "tdamp", 10, scores, {})
@@ -299,7 +299,7 @@ def test_two_processes_may_fill_one_file(tmp_path):
 
 
 def test_means_and_standard_errors():
-    """identity: by hand, two splits; a single one has no error."""
+    """Identity: by hand, two splits; a single one has no error."""
     splits = {"0": {"rmse": 1.0, "nll": 2.0, "coverage": 0.9, "width": 4.0, "seconds": 1.0}}
     assert summary(splits)["error"]["rmse"] == 0
     found = summary(splits | {"1": {"rmse": 3.0, "nll": 2.0, "coverage": 1.0, "width": 4.0, "seconds": 2.0}})
@@ -326,7 +326,7 @@ def runs_of(figures):
 
 
 def test_verdicts_by_hand():
-    """identity: unrounded means against the printed figures; coverage by the size; common splits, pair by pair."""
+    """Identity: unrounded means against the printed figures; coverage by the size; common splits, pair by pair."""
     rows = {"boston": 506, "concrete": 1030}
     good = verdicts.verdicts(runs_of({"boston": (2.9, 2.4, 0.91), "concrete": (2.99, 2.49, 0.94)}), rows)
     assert [verdict.met for verdict in good] == [True, True, False, False, True, True, True, True, False, False]
@@ -365,7 +365,7 @@ def test_dropout_of_the_members_differs(line):
 
 
 def test_the_best_figure_is_bold_before_rounding():
-    """identity: 2.969 rounds to MC dropout's 2.97 and is better; a method that did not run is a dash."""
+    """Identity: 2.969 rounds to MC dropout's 2.97 and is better; a method that did not run is a dash."""
     mean = {"rmse": 2.969, "nll": 2.411, "coverage": 0.95, "width": 9.5, "seconds": 2.0}
     one = {"splits": 20, "mean": mean, "error": dict.fromkeys(mean, 0.1)}
     found = {"boston": {"tdamp": one}, "protein": {"pytagi": one | {"splits": 5, "mean": mean | {"rmse": 4.5}}}}
@@ -377,14 +377,14 @@ def test_the_best_figure_is_bold_before_rounding():
 
 
 def test_every_table_has_its_published_figures():
-    """contract: the same tables everywhere; the parser repeats names so that --help needs no JAX."""
+    """Enumeration: the same tables everywhere; the parser repeats names so that --help needs no JAX."""
     assert tuple(protocol.SETS) == tuple(published.PUBLISHED) == commands_bench.UCI_SETS
     assert tuple(METHODS) == commands_bench.UCI_METHODS
     assert published.best("yacht", "nll") == 1.18 and published.best("wine_red", "rmse") == 0.62
 
 
 def test_the_process_is_not_asked_for_large_tables():
-    """contract: 1439 rows of wine are the most it bears."""
+    """Identity: 1439 rows of wine are the most it bears."""
     assert run._bearable("gp", 1599) and not run._bearable("gp", 9568) and run._bearable("tdamp", 45730)
 
 
@@ -392,7 +392,7 @@ def test_the_process_is_not_asked_for_large_tables():
     "library, method, module", [("pytagi", "pytagi", "pytagi_regression"), ("laplace", "laplace", "laplace_net")]
 )
 def test_the_command_stops_at_once_without_the_extra(library, method, module, monkeypatch, capsys, tmp_path):
-    """contract: exit code 2 and one line, before any training."""
+    """Identity: exit code 2 and one line, before any training."""
     monkeypatch.delitem(sys.modules, f"tdamp_bench.methods.baselines.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     out = tmp_path / "x.json"

@@ -53,7 +53,7 @@ def toys(monkeypatch, blobs, lines):
 
 @pytest.mark.parametrize("figure", MODULES)
 def test_a_quick_figure_leaves_its_files(toys, tmp_path, figure):
-    """contract: all files and lines; a second call runs nothing and changes no byte."""
+    """enumeration: all files and lines; a second call runs nothing and changes no byte."""
     arguments = ["reproduce", figure, "--quick", "--out", str(tmp_path)]
     assert main.main(arguments) == 0
     n_calls = len(Toy.calls)
@@ -70,7 +70,7 @@ def test_a_quick_figure_leaves_its_files(toys, tmp_path, figure):
 
 
 def test_a_full_figure_has_its_rounds(toys, tmp_path):
-    """contract: epochs of the plan are rounds; the second figure takes over what the first has run."""
+    """enumeration: epochs of the plan are rounds; the second figure takes over what the first has run."""
     options, console = Options(seeds=1, out=tmp_path, data=("boston",)), Console(file=io.StringIO())
     federated_curves.run(options, console)
     report = json.loads((tmp_path / "federated-curves" / "federated-curves.json").read_text())
@@ -99,13 +99,13 @@ def seeds(data, rows):
 
 
 def test_bytes_are_counted_up_to_the_target():
-    """contract: by hand."""
+    """enumeration: by hand."""
     assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 2) == 30
     assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 0.5) == math.inf
 
 
 def test_rounds_and_ends_are_judged():
-    """contract: a curve that is ahead, one that is behind in a round, one that never gets there."""
+    """enumeration: a curve that is ahead, one that is behind in a round, one that never gets there."""
     task = mnist_task()
     theirs = [5.0, 4.0, 3.0]
     assert federated_findings._every_round(task, [4, 3, 2], theirs, 1).verdict.met
@@ -119,7 +119,7 @@ def test_rounds_and_ends_are_judged():
 
 
 def test_bytes_at_the_same_size():
-    """contract: rounds before the last unit has gone do not count, whatever their loss."""
+    """enumeration: rounds before the last unit has gone do not count, whatever their loss."""
     found = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
     assert found.verdict.value == 18 / 60 and found.verdict.met
     never = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
@@ -128,7 +128,7 @@ def test_bytes_at_the_same_size():
 
 @pytest.mark.parametrize(("small", "met"), [(5.1, True), (4.9, False)])
 def test_the_lead_at_a_smaller_size(small, met):
-    """contract: a lead of 2 with all units; one of 4.1 is twice as large, one of 3.9 is not."""
+    """enumeration: a lead of 2 with all units; one of 4.1 is twice as large, one of 3.9 is not."""
     rows = [("fedavg_group_lasso", 1.0, [3]), (federated.OURS, 1.0, [1])]
     rows += [("fedavg_group_lasso", 0.3, [small]), (federated.OURS, 0.3, [1])]
     found = SimpleNamespace(tasks={"mnist": mnist_task()})
@@ -147,7 +147,7 @@ def judged(rows, ours, runs=None, table=None):
 
 
 def test_the_best_of_the_baselines():
-    """contract: at every size the lowest is met, by name; a size that only others have is left out; a mean that is
+    """enumeration: at every size the lowest is met, by name; a size that only others have is left out; a mean that is
     lower by less than two standard errors of the paired differences is a tie, whatever the means' own errors."""
     rows = [(federated.OURS, 1.0, [2]), (ADAM, 1.0, [4]), (LASSO, 1.0, [3])]
     rows += [(federated.OURS, 0.5, [2]), (ADAM, 0.5, [1]), (LASSO, 0.1, [1])]
@@ -167,7 +167,7 @@ def test_the_best_of_the_baselines():
 
 @pytest.mark.parametrize("skewed", ["", "_skewed"])
 def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
-    """contract: stronger rivals, and tdamp's own other averages, are judged apart, and change nothing of it."""
+    """enumeration: stronger rivals, and tdamp's own other averages, are judged apart, and change nothing of it."""
     ours = "tdamp_skewed" if skewed else federated.OURS
     rows = [
         (ours, 1.0, [2]),
@@ -188,7 +188,7 @@ def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
 
 
 def test_every_baseline_is_someone_s_rival():
-    """contract: no curve of the figures goes unjudged, and the page of results has a line for each claim."""
+    """enumeration: no curve of the figures goes unjudged, and the page of results has a line for each claim."""
     drawn = {curve.method.removesuffix("_skewed") for module in MODULES.values() for curve in module.PLAN.curves}
     rivals = [name for _, names in federated.RIVALS.values() for name in names]
     assert drawn - {"tdamp", federated.OURS, federated.PRINTED} == {name for name in rivals if name.startswith("fed")}
@@ -198,7 +198,7 @@ def test_every_baseline_is_someone_s_rival():
 
 @pytest.mark.parametrize(("units", "met"), [(456, True), (700, False)])
 def test_the_printed_method_is_judged(units, met):
-    """contract: as a variant of its own, tdamp not among the others; a network that stayed large wins nothing."""
+    """enumeration: as a variant of its own, tdamp not among the others; a network that stayed large wins nothing."""
     rows = [(federated.OURS, 0.5, [1]), (federated.PRINTED, 0.5, [2]), (ADAM, 0.5, [3])]
     table = points("mnist", rows)
     table.loc[table["method"] == federated.PRINTED, "units"] = units
@@ -210,7 +210,7 @@ def test_the_printed_method_is_judged(units, met):
 
 
 def test_the_printed_method_trains(blobs):
-    """contract: a loss and bytes for every round, the printed settings, a target that was missed is noted."""
+    """identity: a loss and bytes for every round, the printed settings, a target that was missed is noted."""
     method = PrintedTdamp(clients=3, local_epochs=2)
     jobs = [Job(blobs, 0, keep, method.grid("mnist", keep)[0]) for keep in (1.0, 0.5)]
     terms = method.terms(jobs[1], (12, 8, 3), 20, 3)
@@ -221,7 +221,7 @@ def test_the_printed_method_trains(blobs):
 
 
 def test_rounds_that_never_came_have_infinite_losses(blobs, monkeypatch):
-    """contract: a federation that diverges in its second round has one loss, and says why."""
+    """identity: a federation that diverges in its second round has one loss, and says why."""
 
     def play(server, clients):
         yield next(real(server, clients))
@@ -235,7 +235,7 @@ def test_rounds_that_never_came_have_infinite_losses(blobs, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in federated.LOOK if name in methods.METHODS])
 def test_the_real_methods_have_the_names_and_the_budget(name):
-    """contract: they load, their grids fit the budget, and the figures say what the methods do."""
+    """enumeration: they load, their grids fit the budget, and the figures say what the methods do."""
     pytest.importorskip("optax")
     from tdamp_bench.methods.baselines import fedavg, strong_grids
 

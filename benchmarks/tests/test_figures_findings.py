@@ -70,7 +70,7 @@ ADAM = [[4.0, 3.0, 2.5, 2.0, 2.2], [4.1, 3.2, 2.4, 2.1, 2.2], [4.0, 3.1, 2.5, 2.
 
 
 def test_curves_are_judged_seed_by_seed():
-    """contract: tdamp is at Adam's least after 2 epochs of each seed; wins by 0.7, loses nothing to AMP's tie."""
+    """identity: tdamp is at Adam's least after 2 epochs of each seed; wins by 0.7, loses nothing to AMP's tie."""
     ours = [[3.0, 2.0, 1.9, 1.8, 1.5], [3.0, 2.1, 1.9, 1.8, 1.4], [3.0, 2.0, 1.9, 1.8, 1.5]]
     amp = [[9.0] * 4 + [1.4], [9.0] * 4 + [1.5], [9.0] * 4 + [1.5]]
     faster, adam, tied = curves.findings(curve_runs(tdamp=ours, adam=ADAM, amp=amp), TASKS)
@@ -83,7 +83,7 @@ def test_curves_are_judged_seed_by_seed():
 
 
 def test_a_lower_mean_alone_confirms_nothing():
-    """contract: ahead by 1 on one seed and behind by 0.4 on two others: the mean is lower, the verdict a tie."""
+    """identity: ahead by 1 on one seed and behind by 0.4 on two others: the mean is lower, the verdict a tie."""
     flat = [[2.0] * 5] * 3
     _, better = curves.findings(curve_runs(tdamp=[[1.0] * 5, [2.4] * 5, [2.4] * 5], adam=flat), TASKS)
     assert better.verdict.tied and better.verdict.value == pytest.approx(
@@ -92,7 +92,7 @@ def test_a_lower_mean_alone_confirms_nothing():
 
 
 def test_never_as_good_as_adam():
-    """contract: each run counts one epoch more than all; without Adam, or without tdamp, nothing is said."""
+    """identity: each run counts one epoch more than all; without Adam, or without tdamp, nothing is said."""
     slower, worse = curves.findings(curve_runs(tdamp=[[3.0] * 5] * 3, adam=ADAM), TASKS)
     assert "after 6 (never in 3 of 3 runs)" in slower.sentence and not slower.verdict.met and not slower.verdict.tied
     assert not worse.verdict.met and "worse than it" in worse.sentence
@@ -100,7 +100,7 @@ def test_never_as_good_as_adam():
 
 
 def test_adamw_is_another_claim_than_adam():
-    """contract: the paper's claim against Adam, ours against AdamW, and none while AdamW has not run."""
+    """enumeration: the paper's claim against Adam, ours against AdamW, and none while AdamW has not run."""
     low = [[1.0] * 5, [1.1] * 5, [1.0] * 5]
     found = curves.findings(curve_runs(tdamp=low, adam=ADAM, adamw=[[0.5] * 5] * 3), TASKS)
     assert [(one.claim, one.verdict.met) for one in found] == [
@@ -151,7 +151,7 @@ def test_sparsity_contest_by_hand():
 
 
 def test_claims_of_the_paper_and_ours_are_judged_apart():
-    """contract: 3 of 4 pruned cells won, one lost; the slope seed by seed; magnitude pruning has its own verdict."""
+    """identity: 3 of 4 pruned cells won, one lost; the slope seed by seed; magnitude pruning has its own verdict."""
     pruned, gap, magnitude = sparsity_contest.findings(final(SHARES), {"amp": "AMP"})
     assert [one.claim for one in (pruned, gap, magnitude)] == ["compressed", "gap", "magnitude-compressed"]
     assert pruned.verdict.value == 0.75 and not pruned.verdict.met and not pruned.verdict.tied
@@ -169,7 +169,7 @@ def test_claims_of_the_paper_and_ours_are_judged_apart():
 
 
 def test_pruned_cells_without_a_loss_are_tied():
-    """contract: one win and one tie is no claim of being better at every size; two wins are."""
+    """identity: one win and one tie is no claim of being better at every size; two wins are."""
     rows = [("mnist", "tdamp", k, [1.0, 1.1, 1.0]) for k in (0.5, 0.1)]
     wins = [("mnist", "adam", k, [2.0, 2.2, 2.1]) for k in (0.5, 0.1)]
     (first, *_) = sparsity_contest.findings(final(rows + wins), {})
@@ -179,7 +179,7 @@ def test_pruned_cells_without_a_loss_are_tied():
 
 
 def test_the_gap_that_widens():
-    """contract: twice as good with all units, four times with a tenth, alike on all seeds but for a little."""
+    """identity: twice as good with all units, four times with a tenth, alike on all seeds but for a little."""
     rows = [("mnist", "tdamp", k, [1.0, 1.01, 0.99]) for k in (1.0, 0.1)]
     rows += [("mnist", "adam", 1.0, [2.0, 2.0, 2.02]), ("mnist", "adam", 0.1, [4.0, 4.01, 4.0])]
     _, gap = sparsity_contest.findings(final(rows), {})
@@ -189,7 +189,7 @@ def test_the_gap_that_widens():
 
 
 def test_a_network_that_is_too_large_wins_nothing():
-    """contract: at keep 0.1 it has 40 units where 10 were asked for: better than all, and no win; 11 would do."""
+    """enumeration: at keep 0.1 it has 40 units where 10 were asked for: better than all, and no win; 11 would do."""
     rows = [
         ("mnist", name, k, losses) for name, losses in (("tdamp", [1.0, 1.1]), ("adam", [3.0, 3.2])) for k in (1.0, 0.1)
     ]
@@ -202,7 +202,7 @@ def test_a_network_that_is_too_large_wins_nothing():
 
 
 def test_no_rivals_no_verdicts():
-    """contract: tdamp alone, and a store without tdamp."""
+    """enumeration: tdamp alone, and a store without tdamp."""
     for rows in (SHARES[:1], SHARES[1:2]):
         assert len(sparsity_contest.against_each(final(rows))) == 0 and sparsity_contest.findings(final(rows), {}) == []
 
@@ -219,7 +219,7 @@ def test_no_rivals_no_verdicts():
     ],
 )
 def test_words_of_the_page_of_results(checks, word):
-    """contract: all hold, some hold, none is clear, and nothing has run."""
+    """enumeration: all hold, some hold, none is clear, and nothing has run."""
     spec = importlib.util.spec_from_file_location("results_page", Path(__file__).parents[2] / "docs" / "results.py")
     page = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(page)
@@ -227,7 +227,7 @@ def test_words_of_the_page_of_results(checks, word):
 
 
 def test_json_is_legal(tmp_path):
-    """contract: infinity as a word, NaN as null, six digits, NumPy's numbers as numbers."""
+    """identity: infinity as a word, NaN as null, six digits, NumPy's numbers as numbers."""
     publish.write_json(tmp_path / "a.json", {1: (math.inf, math.nan, 0.12345678), "n": np.int64(3), "t": True})
     assert json.loads((tmp_path / "a.json").read_text()) == {"1": ["inf", None, 0.123457], "n": 3, "t": True}
 
@@ -265,7 +265,7 @@ ROWS = [
 
 
 def test_lines_of_a_summary():
-    """contract: sorted by x, scaled, in the order of the labels; absent methods are left out."""
+    """identity: sorted by x, scaled, in the order of the labels; absent methods are left out."""
     found = draw.lines(points(ROWS), "keep", {"adam": "Adam", "sgd": "SGD", "tdamp": "ours"}, scale=100.0)
     assert [(line.label, list(line.x), list(line.mean)) for line in found] == [
         ("Adam", [0.1, 0.5, 1.0], [2000.0, 600.0, pytest.approx(220.0)]),
@@ -274,7 +274,7 @@ def test_lines_of_a_summary():
 
 
 def test_every_method_has_its_own_look():
-    """contract: colours are distinct, and so are dashes with markers, for those who see no colour."""
+    """enumeration: colours are distinct, and so are dashes with markers, for those who see no colour."""
     for drawn in (METHODS, [curve.method for curve in curves.PLAN.curves]):
         styles = [draw.STYLES[name] for name in drawn]
         assert len({style.color for style in styles}) == len({(style.dashes, style.marker) for style in styles})

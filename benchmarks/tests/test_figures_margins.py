@@ -82,7 +82,7 @@ def test_margins_of_a_posterior_use_the_label(blobs):
 
 
 def test_what_is_shown_is_scaled():
-    """contract: maxima of one, and nothing left out that can be seen."""
+    """identity: maxima of one, and nothing left out that can be seen."""
     grid, mixed, fitted = margin_fit.shown(margin_fit.fit(PARTS), 241)
     assert len(grid) == 241 and mixed.max() == pytest.approx(1, abs=1e-3) and fitted.max() == pytest.approx(1, abs=1e-3)
     assert max(mixed[0], fitted[0]) < 0.01 and max(mixed[-1], fitted[-1]) < 0.01
@@ -101,7 +101,7 @@ def tiny(monkeypatch, blobs):
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, tiny):
-    """contract: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts are
+    """enumeration: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts are
     said; nothing is run twice.
     """
     console = Console(file=io.StringIO(), width=300)
@@ -129,7 +129,7 @@ def test_a_quick_run_leaves_its_files(tmp_path, tiny):
 
 
 def test_at_most_five_seeds_and_only_mnist(tmp_path, tiny):
-    """contract: ten seeds are cut to five, and said so; Boston has no margins."""
+    """identity: ten seeds are cut to five, and said so; Boston has no margins."""
     console = Console(file=io.StringIO(), width=300)
     margins.run(Options(10, True, tmp_path), console)
     assert set(pd.read_csv(tmp_path / "margins" / "margins.csv")["seed"]) == set(range(5))
@@ -140,5 +140,5 @@ def test_at_most_five_seeds_and_only_mnist(tmp_path, tiny):
 
 @pytest.mark.parametrize("name", ["margins", "noise", "ablations"])
 def test_titles_fit_the_list(name):
-    """contract: the registry's table has room for 33 characters."""
+    """enumeration: the registry's table has room for 33 characters."""
     assert 0 < len(registry.FIGURES[name].load().TITLE) <= 33

@@ -43,14 +43,14 @@ def test_findings_by_hand():
 
 
 def test_a_worse_rule_is_said_to_be_worse():
-    """contract: losses the other way round."""
+    """identity: losses the other way round."""
     losses = table(em_minibatch=[[0.5], [0.61]], fixed=[[0.1], [0.2]])
     (one,) = noise.findings(losses, losses.iloc[:0])
     assert not one.verdict.met and "worse than it" in one.sentence
 
 
 def test_all_rules_start_from_the_same_noise(blobs):
-    """contract: both rules and the fixed noise, in tdamp's preset and in the method as printed."""
+    """enumeration: both rules and the fixed noise, in tdamp's preset and in the method as printed."""
     made = [(c.method, listed.load(c.method).settings(Job(blobs, 0, 1.0, c.config), 20, 3)) for c in noise.PLAN.curves]
     assert {s.noise_init for _, s in made} == {100.0} and len(made) == 6
     assert {(method, s.noise_update) for method, s in made} == {
@@ -68,7 +68,7 @@ def test_all_rules_start_from_the_same_noise(blobs):
 
 
 def test_boston_has_no_noise_figure(tmp_path):
-    """contract: the option is refused before anything runs."""
+    """enumeration: the option is refused before anything runs."""
     console = Console(file=io.StringIO())
     with pytest.raises(WrongOption, match="MNIST"):
         noise.run(Options(1, True, tmp_path / "other", ("boston",)), console)

@@ -55,7 +55,7 @@ def test_the_least_validation_loss_wins(toys, tmp_path):
 
 
 def test_all_infinite_takes_the_first(toys, tmp_path, monkeypatch):
-    """contract: a method that always diverges is still run and shown."""
+    """enumeration: a method that always diverges is still run and shown."""
     monkeypatch.setattr(Toy, "rates", (9.0, 9.0 + 1e-9))
     monkeypatch.setattr(Toy, "train", lambda self, jobs, *rest: [Run([float("inf")] * rest[2], 1) for _ in jobs])
     store, task = Store(tmp_path / "runs.jsonl"), tasks.mnist()
@@ -65,7 +65,7 @@ def test_all_infinite_takes_the_first(toys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("count", [0, 7])
 def test_budget_is_the_same_for_all(monkeypatch, count):
-    """contract: no configuration and one too many are refused, by name."""
+    """enumeration: no configuration and one too many are refused, by name."""
     monkeypatch.setattr(Toy, "rates", tuple(range(count)))
     with pytest.raises(tuning.OverBudget, match=f"tdamp has {count} configurations for mnist at keep 0.5; 1 to 6"):
         tuning.keys(Toy(), tasks.mnist(), 0.5, False)
@@ -82,14 +82,14 @@ def test_one_candidate_needs_no_runs(tmp_path):
     ("small", "together", "sizes"), [(True, True, [6, 6]), (False, True, [2] * 6), (False, False, [1] * 12)]
 )
 def test_batches(small, together, sizes):
-    """contract: two configurations, three seeds, two shares."""
+    """enumeration: two configurations, three seeds, two shares."""
     keys = [Key("d", "m", config, keep, seed, 3, "test") for config in "ab" for seed in range(3) for keep in (1.0, 0.5)]
     found = batches.batches(keys, small, together)
     assert [len(batch) for batch in found] == sizes and [key for batch in found for key in batch] == keys
 
 
 def test_a_method_must_give_every_epoch(toys, tmp_path):
-    """contract: a curve that is too short, and a run that is missing."""
+    """enumeration: a curve that is too short, and a run that is missing."""
     task = tasks.mnist(quick=True)
     keys = [Key("mnist", "tdamp", json.dumps({"rate": 0.1}), 1.0, 0, 3, "test")]
     for runs in ([Run([1.0], 1)], []):
@@ -157,7 +157,7 @@ def test_a_given_configuration_is_not_tuned(toys, tmp_path, console):
 
 
 def test_siblings_save_work(toys, tmp_path, console):
-    """contract: a second figure with the same cells runs nothing."""
+    """enumeration: a second figure with the same cells runs nothing."""
     options = Options(seeds=2, out=tmp_path)
     evaluation.evaluate(replace(PLAN, whole=True), options, console)
     Toy.calls.clear()
@@ -172,7 +172,7 @@ def test_unknown_methods_are_refused(tmp_path, console):
 
 
 def test_a_log_gets_a_line_now_and_then(console):
-    """contract: ticks at 10-second steps speak every 30 seconds, with the time left."""
+    """enumeration: ticks at 10-second steps speak every 30 seconds, with the time left."""
     times = iter(range(0, 1000, 10))
     with waiting.waiting(console, "toy", 6, clock=lambda: next(times)) as tick:
         for i in range(6):

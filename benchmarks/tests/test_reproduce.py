@@ -32,7 +32,7 @@ def test_names_are_those_of_the_registry():
 
 @pytest.mark.parametrize("figure", ["curves", "sparsity"])
 def test_a_quick_figure_leaves_its_files(tmp_path, capsys, figure):
-    """contract: all files; a second call runs nothing and changes no byte."""
+    """enumeration: all files; a second call runs nothing and changes no byte."""
     arguments = ["reproduce", figure, "--quick", "--out", str(tmp_path)]
     assert main.main(arguments) == 0
     said, n_calls = capsys.readouterr().out, len(Toy.calls)
@@ -59,7 +59,7 @@ def test_a_full_sparsity_figure(tmp_path, capsys):
 
 
 def test_tuning_and_test_rows(tmp_path):
-    """contract: MNIST is tuned on 90 rows with seed 0 alone and tested on 120; no seed is tested twice."""
+    """enumeration: MNIST is tuned on 90 rows with seed 0 alone and tested on 120; no seed is tested twice."""
     assert main.main(["reproduce", "curves", "--seeds", "2", "--data", "mnist", "--out", str(tmp_path)]) == 0
     jobs = [job for call in Toy.calls for job in call]
     assert {(seed, rows) for *_, seed, rows in jobs} == {(0, 90), (0, 120), (1, 120)}
@@ -93,7 +93,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, capsys):
 
 
 def test_list_tells_what_is_there(tmp_path, capsys, monkeypatch):
-    """contract: made, begun and not made; every name with its title."""
+    """enumeration: made, begun and not made; every name with its title."""
     (tmp_path / "curves").mkdir()
     (tmp_path / "curves" / "curves.json").touch()
     (tmp_path / "sparsity").mkdir()
@@ -115,7 +115,7 @@ def test_list_tells_what_is_there(tmp_path, capsys, monkeypatch):
     ],
 )
 def test_wrong_words(tmp_path, capsys, arguments, word):
-    """contract: exit code 2 and what would be right."""
+    """enumeration: exit code 2 and what would be right."""
     assert main.main(["reproduce", *arguments, "--out", str(tmp_path)]) == 2
     assert word in capsys.readouterr().err
 
@@ -130,7 +130,7 @@ def test_usual_options():
     "name", ["tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude"]
 )
 def test_the_real_methods_have_the_names_and_the_budget(monkeypatch, name):
-    """contract: every registered method loads, and its grid fits the budget at every share."""
+    """enumeration: every registered method loads, and its grid fits the budget at every share."""
     pytest.importorskip("optax")
     monkeypatch.undo()
     method = methods.load(name)

@@ -63,7 +63,7 @@ DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-s
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_quick_figure(results, figure, capsys):
-    """contract: every line of the figure has two seeds, and all files are written."""
+    """enumeration: every line of the figure has two seeds, and all files are written."""
     if figure == "shift":
         pytest.importorskip("tdamp_bench.methods.baselines.laplace_net", exc_type=MissingExtra)
     assert main.main(["reproduce", figure, "--quick", "--out", str(results), *DATA.get(figure, [])]) == 0

@@ -105,7 +105,7 @@ def test_hmc_samples_the_engines_network():
 
 
 def test_mmse():
-    """calibration: the squared error of Bayes' rule over a million draws; v / (1 + v) for a Gaussian."""
+    """identity: v / (1 + v) for a Gaussian. calibration: the squared error of Bayes' rule over a million draws."""
     assert planted_layer.mmse(0.3, 1.0) == pytest.approx(0.3 / 1.3, rel=1e-6)
     rng, rho, noise, n = np.random.default_rng(0), 0.1, 0.2, 1_000_000
     u = (rng.random(n) < rho) * rng.standard_normal(n) / np.sqrt(rho)
@@ -145,7 +145,7 @@ def test_a_term_is_taken_away_and_comes_back(lines):
 
 
 def test_a_study_measures_what_is_missing(tmp_path):
-    """contract: every arm and seed once, lists in order; a second call measures only new seeds."""
+    """enumeration: every arm and seed once, lists in order; a second call measures only new seeds."""
     calls = []
 
     def measure(arm, seed):
@@ -168,13 +168,13 @@ def test_a_study_measures_what_is_missing(tmp_path):
 
 @pytest.mark.parametrize("words", [["--data", "boston"], ["--methods", "tdamp"]])
 def test_a_study_has_its_own_data_and_methods(tmp_path, capsys, words):
-    """contract: what cannot be chosen is refused, exit code 2."""
+    """enumeration: what cannot be chosen is refused, exit code 2."""
     assert main.main(["reproduce", "hmc", "--quick", "--out", str(tmp_path), *words]) == 2
     assert "Leave out --data and --methods" in capsys.readouterr().err
 
 
 def test_validation_rows_choose_the_data_weight():
-    """contract: the least mean validation NLL of each arm, whatever the test rows say."""
+    """enumeration: the least mean validation NLL of each arm, whatever the test rows say."""
     rows = [
         {"data": "d", "method": m, "sweeps": 1, "epochs": 2, "data_weight": k, "seed": s, "number": n, "value": v}
         for m, flip in (("a", 1), ("b", -1))

@@ -55,7 +55,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
-    """contract: every file of src/tdamp, with py.typed, style sheet and benchmarks; no tests, no leftovers."""
+    """enumeration: every file of src/tdamp, with py.typed, style sheet and benchmarks; no tests, no leftovers."""
     here = {str(path.relative_to(SOURCE.parent)) for path in SOURCE.rglob("*") if path.is_file()}
     here = {name for name in here if "__pycache__" not in name}
     assert {"tdamp/py.typed", "tdamp/report/style.css", "tdamp/bench/jobs.py"} <= here
@@ -69,7 +69,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 
 def test_the_core_works_without_extras(wheel: Path, tmp_path: Path) -> None:
-    """contract: the script of `make wheel`, on the wheel's files, where nothing but the core can be imported."""
+    """enumeration: the script of `make wheel`, on the wheel's files, where nothing but the core can be imported."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "there")
     allowed = sorted(closure(PROJECT["dependencies"]) | {"tdamp"})
@@ -104,7 +104,7 @@ def test_types_reach_the_user(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_clean_environment() -> None:
-    """contract: `make wheel` installs the wheel with its dependencies alone, and the same script runs there."""
+    """enumeration: `make wheel` installs the wheel with its dependencies alone, and the same script runs there."""
     done = subprocess.run(["make", "wheel"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"from {ROOT}/build/clean/" in done.stdout and done.stdout.endswith(": fine without extras\n")

@@ -1,7 +1,4 @@
-"""sites: on conjugate models the factors' fixed point is the exact posterior, and each may be taken away again.
-
-covers: federated.aggregation.site_layers
-"""
+"""sites: on conjugate models the factors' fixed point is the exact posterior, and each may be taken away again."""
 
 from __future__ import annotations
 
@@ -187,7 +184,7 @@ def test_the_naive_sum_of_moves_diverges() -> None:
 
 
 def test_no_step_goes_beyond_the_sum_of_moves() -> None:
-    """contract: however large the step, slopes grow by the clients' whole pulls at most: the mean by their sum."""
+    """identity: however large the step, slopes grow by the clients' whole pulls at most: the mean by their sum."""
     factors = TANGLED.begin()
     learned = [TANGLED.learn(k, cavity(factors, k, 1.0), 1.0) for k in range(CLIENTS)]
     pull = sum((post.mean - factors.posterior.mean) / post.var for post in learned)
@@ -211,7 +208,7 @@ def test_alike_sites_give_the_geometric_average() -> None:
 
 
 def test_a_cavity_never_loses_its_precision() -> None:
-    """contract: a power that would take off more than there is leaves FLOOR of the posterior's, and the slope."""
+    """identity: a power that would take off more than there is leaves FLOOR of the posterior's, and the slope."""
     factors = ALONE.begin()
     for _ in range(20):
         factors = ALONE.round(factors, range(CLIENTS))
