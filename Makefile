@@ -35,12 +35,12 @@ demo: .venv/.demo
 # Three workers for two cores: some tests wait for processes of their own.
 PYTEST = $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
-# The core suite, four minutes on two cores: what `EXTENDED` in tests/conftest.py lists is left out.
+# The core suite, four minutes on two cores (tests/helpers/suites.py).
 test: .venv/.dev
 	$(PYTEST) -m "not extended and not faults and not soak" tests
 
 # Everything but `faults`, `soak` and `mutants`, the benchmarks' own tests and their peers included.
-test-all: .venv/.dev .venv/.bench
+test-all: .venv/.dev
 	$(PYTEST)
 
 # The report's pages are tried in a browser where there is one: Debian's Chromium, if apt-get may install it.
@@ -52,7 +52,7 @@ faults: .venv/.dev
 	$(BIN)/python -m pytest -m faults tests
 
 # The long campaigns of docs/reliability.md.
-soak: .venv/.dev .venv/.bench
+soak: .venv/.dev
 	$(BIN)/python -m pytest -m soak
 
 # Faults in the mathematics that the tests must see (results/mutants.md); it goes on where it was stopped.

@@ -1,6 +1,6 @@
 """The model folder: bits, crashes, damage, foreign files, other schemas.
 
-covers: io.atomic, io.jsonable
+covers: io.atomic
 """
 
 from __future__ import annotations

@@ -151,7 +151,6 @@ def test_no_table_named(tables: list[Path], tmp_path: Path) -> None:
     assert "expected the path of its table: start it with --node-config" in str(reply.error.reason)
 
 
-@pytest.mark.extended
 def test_run_on_the_simulation_engine(tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """contract: `tdamp federate run` ends with a model whose history has every client in every round."""
     frame = pd.concat([pd.read_csv(path) for path in tables]).dropna()
