@@ -1,6 +1,6 @@
 """Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine.
 
-covers: federated.client, federated.server, federated.simulation, federated.schedule
+covers: federated.client, federated.schedule
 """
 
 from __future__ import annotations

@@ -125,14 +125,14 @@ def test_peers_are_declared() -> None:
 
 
 def test_pins_are_names_and_versions() -> None:
-    """enumeration: no address, no hash, no range; sorted, each once."""
+    """contract: no address, no hash, no range; sorted, each once."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+", line) for line in lines[1:]) and lines[0].startswith("#")
     assert lines[1:] == sorted(set(lines[1:])) and len(PINS) == len(lines) - 1
 
 
 def test_all_that_the_core_pulls_in_is_pinned() -> None:
-    """enumeration: a walk over installed metadata, from the declared dependencies on; and the pins meet the bounds."""
+    """contract: a walk over installed metadata, from the declared dependencies on; and the pins meet the bounds."""
     pulled = closure(PROJECT["dependencies"])
     assert {"jaxlib", "joblib", "pygments"} <= pulled  # the walk goes deep
     assert pulled <= set(PINS), f"pin {sorted(pulled - set(PINS))} in constraints.txt"
@@ -148,14 +148,14 @@ def test_all_that_the_core_pulls_in_is_pinned() -> None:
 
 
 def test_each_dependency_has_its_reason() -> None:
-    """enumeration: docs/reliability.md has a row for every core dependency, and for no other."""
+    """contract: docs/reliability.md has a row for every core dependency, and for no other."""
     page = (ROOT / "docs/reliability.md").read_text()
     table = page.split("| core dependency |")[1].split("\n\n")[0]
     assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == CORE
 
 
 def test_bill_of_materials(tmp_path: Path) -> None:
-    """enumeration: the command of `make sbom` lists the core with its versions, and nothing else.
+    """contract: the command of `make sbom` lists the core with its versions, and nothing else.
 
     It reads metadata alone, so its environment here has only that of what the core pulls in.
     """

@@ -99,7 +99,7 @@ def test_the_wheel_of_the_benchmarks(tmp_path: Path) -> None:
 
 
 def test_the_core_works_without_extras(wheel: Path, tmp_path: Path) -> None:
-    """enumeration: the script of `make wheel`, on the wheel's files, where nothing but the core can be imported."""
+    """contract: the script of `make wheel`, on the wheel's files, where nothing but the core can be imported."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "there")
     allowed = sorted(closure(PROJECT["dependencies"]) | {"tdamp"})
@@ -134,7 +134,7 @@ def test_types_reach_the_user(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_clean_environment() -> None:
-    """enumeration: `make wheel` installs the wheel with its dependencies alone, and the same script runs there."""
+    """contract: `make wheel` installs the wheel with its dependencies alone, and the same script runs there."""
     done = subprocess.run(["make", "wheel"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"from {ROOT}/build/clean/" in done.stdout and done.stdout.endswith(": fine without extras\n")

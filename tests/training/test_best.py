@@ -21,7 +21,7 @@ def of(score: float) -> Best:
     [(1.0, 2.0, True), (1.0, 1.0, False), (1.0, 0.5, False), (1.0, nan, False), (nan, -5.0, True), (-inf, -5.0, True)],
 )
 def test_the_better_one(old: float, new: float, taken: bool) -> None:
-    """enumeration: a higher score wins, the earlier of two equal ones stays, and no NaN keeps its place."""
+    """contract: a higher score wins, the earlier of two equal ones stays, and no NaN keeps its place."""
     earlier, later = of(old), of(new)
     assert later.better(earlier) is (later if taken else earlier)
 

@@ -36,7 +36,7 @@ def offsets(state: State) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["units", "groups"])
 def test_the_exact_rule_follows_its_schedule(groups: np.ndarray | None) -> None:
-    """enumeration: epoch by epoch as many groups as the schedule says, those with the least evidence first."""
+    """contract: epoch by epoch as many groups as the schedule says, those with the least evidence first."""
     control, state = SparsityControl(EXACT, NETWORK, groups), start()
     total = sum(prune.n_groups(NETWORK, groups))
     for epochs_done in range(11):
@@ -86,7 +86,7 @@ def test_the_paper_questions_before_the_first_epoch() -> None:
 
 
 def test_the_paper_removes_and_restarts() -> None:
-    """enumeration: with six of ten units sure and a target of five, the four others go and the six restart."""
+    """contract: with six of ten units sure and a target of five, the four others go and the six restart."""
     control = SparsityControl(PAPER, NETWORK, None)
     state: Any = jax.device_get(control.initial(start(), None))
     sure = [np.array([1, 0, 1, 0]) > 0, np.array([1, 1, 0, 1, 0, 1]) > 0]

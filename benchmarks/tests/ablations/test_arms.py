@@ -11,7 +11,7 @@ from tdamp_bench.methods.tdamp_configurations import Tdamp
 
 @pytest.mark.parametrize("curve", [curve for part in arms.PARTS.values() for curve in part], ids=lambda c: c.name)
 def test_every_arm_is_a_listed_method(blobs, curve):
-    """enumeration: its settings can be made at every share, with what the arm is about in them."""
+    """contract: its settings can be made at every share, with what the arm is about in them."""
     method = listed.load(curve.method)
     assert method.name == curve.method and isinstance(method, Tdamp) and len(method.grid("mnist", 0.5)) == 1
     for keep in curve.keeps:

@@ -14,7 +14,7 @@ def table(rows: list[tuple]) -> pd.DataFrame:
 
 
 def test_findings_by_hand():
-    """enumeration: turbo wins on one data set; a rule within and one outside of its target; the best fixed noise."""
+    """contract: turbo wins on one data set; a rule within and one outside of its target; the best fixed noise."""
     rows = []
     for seed in range(3):
         wiggle = 0.001 * seed**2

@@ -56,7 +56,7 @@ def test_the_loop_is_fit(blobs, keep, printed):
 
 
 def test_a_diverged_arm_has_infinite_losses(blobs):
-    """identity: a state that is no longer finite ends the training."""
+    """contract: a state that is no longer finite ends the training."""
 
     class Broken(loop.Arm):
         def end(self, state):

@@ -77,7 +77,7 @@ def test_margins_of_a_posterior_use_the_label(blobs):
 
 
 def test_what_is_shown_is_scaled():
-    """identity: maxima of one, and nothing left out that can be seen."""
+    """contract: maxima of one, and nothing left out that can be seen."""
     grid, mixed, fitted = margin_fit.shown(margin_fit.fit(PARTS), 241)
     assert len(grid) == 241 and mixed.max() == pytest.approx(1, abs=1e-3) and fitted.max() == pytest.approx(1, abs=1e-3)
     assert max(mixed[0], fitted[0]) < 0.01 and max(mixed[-1], fitted[-1]) < 0.01

@@ -24,7 +24,7 @@ def same(a, b) -> None:
 
 
 def test_projection_has_the_moments_of_the_mixture(state):
-    """quadrature-free identity: P mean and P (var + mean^2) - (P mean)^2, with log-odds of about zero and of -1."""
+    """identity: P mean and P (var + mean^2) - (P mean)^2, with log-odds of about zero and of -1."""
     asked = question(state, -1.0, None, from_here=True)
     layer = asked.layers[0]
     found = projection.project(layer)
@@ -50,7 +50,7 @@ def test_ep_is_turbo_where_groups_are_certain(state, blobs):
 
 
 def test_ep_differs_where_groups_are_in_question(blobs):
-    """identity: the same start; after the warm-up of one epoch the two ways of EP and turbo part."""
+    """contract: the same start; after the warm-up of one epoch the two ways of EP and turbo part."""
     settings = replace(SMALL, prior="group", warm_up=1, init_active_prob=0.01)
     kinds = loop.Arm, projection.ProjectEachMinibatch, projection.ProjectEachEpoch
     runs = [loop.train(Job(blobs, 0, 1.0, {}), WIDTHS, settings, kind()) for kind in kinds]

@@ -40,7 +40,7 @@ def test_fixed_rho_keeps_its_prior_log_odds(blobs, state):
 
 
 def test_units_more_likely_on_than_off_are_counted(state):
-    """enumeration: probabilities set by hand."""
+    """contract: probabilities set by hand."""
     layers = [layer._replace(active_prob=np.full(len(layer.active_prob), 0.4)) for layer in state.layers]
     layers[1] = layers[1]._replace(active_prob=np.array([0.6, 0.4, 0.9, 0.5, 0.1, 0.51]))
     assert rho.PlainEM(0.5).n_units(state._replace(layers=tuple(layers))) == 3

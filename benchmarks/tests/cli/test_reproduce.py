@@ -20,7 +20,7 @@ def test_names_are_those_of_the_registry():
 
 @pytest.mark.parametrize("figure", ["curves", "sparsity"])
 def test_a_quick_figure_leaves_its_files(tmp_path, capsys, figure):
-    """enumeration: all files; a second call runs nothing and changes no byte."""
+    """contract: all files; a second call runs nothing and changes no byte."""
     arguments = ["reproduce", figure, "--quick", "--out", str(tmp_path)]
     assert main.main(arguments) == 0
     printed, n_calls = capsys.readouterr().out, len(Toy.calls)
@@ -47,7 +47,7 @@ def test_a_full_sparsity_figure(tmp_path, capsys):
 
 
 def test_tuning_and_test_rows(tmp_path):
-    """enumeration: MNIST is tuned on 90 rows with seed 0 alone and tested on 120; no seed is tested twice."""
+    """contract: MNIST is tuned on 90 rows with seed 0 alone and tested on 120; no seed is tested twice."""
     assert main.main(["reproduce", "curves", "--seeds", "2", "--data", "mnist", "--out", str(tmp_path)]) == 0
     jobs = [job for call in Toy.calls for job in call]
     assert {(seed, rows) for *_, seed, rows in jobs} == {(0, 90), (0, 120), (1, 120)}
@@ -81,7 +81,7 @@ def test_ctrl_c_shows_how_to_resume(tmp_path, capsys):
 
 
 def test_list_shows_what_is_there(tmp_path, capsys, monkeypatch):
-    """enumeration: made, begun and not made; every name with its title."""
+    """contract: made, begun and not made; every name with its title."""
     (tmp_path / "curves").mkdir()
     (tmp_path / "curves" / "curves.json").touch()
     (tmp_path / "sparsity").mkdir()
@@ -103,6 +103,6 @@ def test_list_shows_what_is_there(tmp_path, capsys, monkeypatch):
     ],
 )
 def test_wrong_words(tmp_path, capsys, arguments, word):
-    """enumeration: exit code 2 and what would be right."""
+    """contract: exit code 2 and what would be right."""
     assert main.main(["reproduce", *arguments, "--out", str(tmp_path)]) == 2
     assert word in capsys.readouterr().err

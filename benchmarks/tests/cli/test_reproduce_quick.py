@@ -68,7 +68,7 @@ DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-s
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_quick_figure(results, figure, capsys):
-    """enumeration: every line of the figure has two seeds, and all files are written."""
+    """contract: every line of the figure has two seeds, and all files are written."""
     assert main.main(["reproduce", figure, "--quick", "--out", str(results), *DATA.get(figure, [])]) == 0
     found = pd.read_csv(results / figure / f"{figure}.csv")
     if figure in LINES:

@@ -7,7 +7,7 @@ from tdamp_bench.core import problems, scoring
 
 
 def test_validation_rows_come_from_the_training_part(blobs):
-    """Identity: the two parts together are the training rows."""
+    """identity: the two parts together are the training rows."""
     split = blobs.validation(30)
     assert len(split.x) == 90 and len(split.x_test) == 30
     both = np.concatenate([split.x, split.x_test])
@@ -15,7 +15,7 @@ def test_validation_rows_come_from_the_training_part(blobs):
 
 
 def test_standardise_uses_the_training_part_only(lines):
-    """Identity: mean 0, deviation 1 in training; a constant column becomes 0; NMSE does not notice the scale."""
+    """identity: mean 0, deviation 1 in training; a constant column becomes 0; NMSE does not notice the scale."""
     line = lines[0]
     raw = problems.Problem("regression", 3 + 2 * line.x, 7 * line.y, 3 + 2 * line.x_test, 7 * line.y_test)
     raw.x[:, 1] = 5

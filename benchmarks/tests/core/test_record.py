@@ -8,7 +8,7 @@ from tdamp_bench.core import record
 
 
 def test_reports_keep_the_parts_of_earlier_runs(tmp_path):
-    """Identity: save, save another part, read."""
+    """identity: save, save another part, read."""
     path = tmp_path / "results" / "x.json"
     verdict = record.Verdict("a", float("nan"), "<=", 1.0)
     assert not verdict.met
@@ -20,7 +20,7 @@ def test_reports_keep_the_parts_of_earlier_runs(tmp_path):
 
 
 def test_surroundings_have_no_paths_or_names():
-    """Versions and hardware only."""
+    """contract: versions and hardware only."""
     found = record.surroundings()
     assert found["versions"]["jax"] and found["cores"] >= 1
     assert "/" not in json.dumps(found["versions"]) and "host" not in json.dumps(found).lower()

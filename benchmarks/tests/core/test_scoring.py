@@ -8,7 +8,7 @@ from tdamp_bench.methods.baselines import adam
 
 
 def test_scores_by_hand():
-    """Identity: three rows."""
+    """identity: three rows."""
     probs, y = np.array([[0.7, 0.3], [0.2, 0.8], [0.9, 0.1]]), np.array([0, 1, 1])
     assert scoring.error_rate(probs, y) == pytest.approx(1 / 3)
     assert scoring.nll(probs, y) == pytest.approx(-np.log([0.7, 0.8, 0.1]).mean())

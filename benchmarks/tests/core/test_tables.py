@@ -11,13 +11,13 @@ from tdamp_bench.core.tables import show_verdicts
 
 
 def test_verdicts_are_printed_with_their_limit(capsys):
-    """One line each."""
+    """contract: One line each."""
     tables.show_verdicts(Console(), [record.Verdict("error", 0.5, "<=", 0.4).to_dict()])
     assert "missed error: 0.5 (<= 0.4)" in capsys.readouterr().out
 
 
 def test_a_verdict_without_a_number(tmp_path, console):
-    """identity: legal JSON, and words for people."""
+    """contract: legal JSON, and words for people."""
     verdict = record.Verdict("of one seed", np.nan, "<", -2.0)
     path = tmp_path / "x.json"
     report = record.save(path, "x", {"a": record.part({"worst": np.inf}, [verdict], {})})

@@ -13,7 +13,7 @@ from tdamp_bench.figures.options import Options, WrongOption
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, monkeypatch):
-    """enumeration: pictures of all parts, columns of the table, verdicts in words; all arms that it lists."""
+    """contract: pictures of all parts, columns of the table, verdicts in words; all arms that it lists."""
     calls = []
 
     def train(self, jobs, widths, batch, epochs, tick):

@@ -14,14 +14,14 @@ from tdamp_bench.figures.store import Key, Store
     ("small", "together", "sizes"), [(True, True, [6, 6]), (False, True, [2] * 6), (False, False, [1] * 12)]
 )
 def test_batches(small, together, sizes):
-    """enumeration: two configurations, three seeds, two shares."""
+    """contract: two configurations, three seeds, two shares."""
     keys = [Key("d", "m", config, keep, seed, 3, "test") for config in "ab" for seed in range(3) for keep in (1.0, 0.5)]
     found = batches.batches(keys, small, together)
     assert [len(batch) for batch in found] == sizes and [key for batch in found for key in batch] == keys
 
 
 def test_a_method_must_give_every_epoch(toys, tmp_path):
-    """enumeration: a curve that is too short, and a run that is missing."""
+    """contract: a curve that is too short, and a run that is missing."""
     task = tasks.mnist(quick=True)
     keys = [Key("mnist", "tdamp", json.dumps({"rate": 0.1}), 1.0, 0, 3, "test")]
     for runs in ([Run([1.0], 1)], []):

@@ -48,7 +48,7 @@ ROWS = [
 
 
 def test_lines_of_a_summary():
-    """identity: sorted by x, scaled, in the order of the labels; absent methods are left out."""
+    """contract: sorted by x, scaled, in the order of the labels; absent methods are left out."""
     found = draw.lines(points(ROWS), "keep", {"adam": "Adam", "sgd": "SGD", "tdamp": "ours"}, scale=100.0)
     assert [(line.label, list(line.x), list(line.mean)) for line in found] == [
         ("Adam", [0.1, 0.5, 1.0], [2000.0, 600.0, pytest.approx(220.0)]),
@@ -57,7 +57,7 @@ def test_lines_of_a_summary():
 
 
 def test_every_method_has_its_own_style():
-    """enumeration: colours are distinct, and so are dashes with markers, for those who see no colour."""
+    """contract: colours are distinct, and so are dashes with markers, for those who see no colour."""
     for drawn in (METHODS, [curve.method for curve in curves.PLAN.curves]):
         styles = [draw.STYLES[name] for name in drawn]
         assert len({style.color for style in styles}) == len({(style.dashes, style.marker) for style in styles})

@@ -64,7 +64,7 @@ def test_a_fixed_configuration_is_not_tuned(toys, tmp_path, console):
 
 
 def test_siblings_save_work(toys, tmp_path, console):
-    """enumeration: a second figure with the same cells runs nothing."""
+    """contract: a second figure with the same cells runs nothing."""
     options = Options(seeds=2, out=tmp_path)
     evaluation.evaluate(replace(PLAN, whole=True), options, console)
     Toy.calls.clear()

@@ -32,7 +32,7 @@ CELLS = {"federated-curves": 14, "federated-sparsity": 24, "federated-skew": 6}
 
 @pytest.mark.parametrize("figure", MODULES)
 def test_a_quick_figure_leaves_its_files(toys, tmp_path, figure):
-    """enumeration: all files and lines; a second call runs nothing and changes no byte."""
+    """contract: all files and lines; a second call runs nothing and changes no byte."""
     arguments = ["reproduce", figure, "--quick", "--out", str(tmp_path)]
     assert main.main(arguments) == 0
     n_calls = len(Toy.calls)
@@ -49,7 +49,7 @@ def test_a_quick_figure_leaves_its_files(toys, tmp_path, figure):
 
 
 def test_a_full_figure_has_its_rounds(toys, tmp_path):
-    """enumeration: epochs of the plan are rounds; the second figure takes over what the first has run."""
+    """contract: epochs of the plan are rounds; the second figure takes over what the first has run."""
     options, console = Options(seeds=1, out=tmp_path, data=("boston",)), Console(file=io.StringIO())
     federated_curves.run(options, console)
     report = json.loads((tmp_path / "federated-curves" / "federated-curves.json").read_text())
@@ -61,7 +61,7 @@ def test_a_full_figure_has_its_rounds(toys, tmp_path):
 
 
 def test_every_baseline_is_someone_s_rival():
-    """enumeration: no curve of the figures goes unjudged, and the page of results has a line for each claim."""
+    """contract: no curve of the figures goes unjudged, and the page of results has a line for each claim."""
     drawn = {curve.method.removesuffix("_skewed") for module in MODULES.values() for curve in module.PLAN.curves}
     rivals = [name for _, names in federated.RIVALS.values() for name in names]
     assert drawn - {"tdamp", federated.OURS, federated.PRINTED} == {name for name in rivals if name.startswith("fed")}
@@ -71,7 +71,7 @@ def test_every_baseline_is_someone_s_rival():
 
 @pytest.mark.parametrize("name", [name for name in federated.LOOK if name in methods.METHODS])
 def test_the_real_methods_have_the_names_and_the_budget(name):
-    """enumeration: they load, their grids fit the budget, and the figures say what the methods do."""
+    """contract: they load, their grids fit the budget, and the figures say what the methods do."""
     from tdamp_bench.methods.baselines import fedavg, strong_grids
 
     method = methods.load(name)

@@ -32,13 +32,13 @@ def seeds(data, rows):
 
 
 def test_bytes_are_counted_up_to_the_target():
-    """enumeration: by hand."""
+    """contract: by hand."""
     assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 2) == 30
     assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 0.5) == math.inf
 
 
 def test_rounds_and_ends_are_judged():
-    """enumeration: a curve that is ahead, one that is behind in a round, one that never gets there."""
+    """contract: a curve that is ahead, one that is behind in a round, one that never gets there."""
     task = mnist_task()
     theirs = [5.0, 4.0, 3.0]
     assert federated_findings._every_round(task, [4, 3, 2], theirs, 1).verdict.met
@@ -52,7 +52,7 @@ def test_rounds_and_ends_are_judged():
 
 
 def test_bytes_at_the_same_size():
-    """enumeration: rounds before the last unit has gone do not count, whatever their loss."""
+    """contract: rounds before the last unit has gone do not count, whatever their loss."""
     found = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
     assert found.verdict.value == 18 / 60 and found.verdict.met
     never = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
@@ -61,7 +61,7 @@ def test_bytes_at_the_same_size():
 
 @pytest.mark.parametrize(("small", "met"), [(5.1, True), (4.9, False)])
 def test_the_lead_at_a_smaller_size(small, met):
-    """enumeration: a lead of 2 with all units; one of 4.1 is twice as large, one of 3.9 is not."""
+    """contract: a lead of 2 with all units; one of 4.1 is twice as large, one of 3.9 is not."""
     rows = [("fedavg_group_lasso", 1.0, [3]), (federated.OURS, 1.0, [1])]
     rows += [("fedavg_group_lasso", 0.3, [small]), (federated.OURS, 0.3, [1])]
     found = SimpleNamespace(tasks={"mnist": mnist_task()})
@@ -80,7 +80,7 @@ def judged(rows, ours, runs=None, table=None):
 
 
 def test_the_best_of_the_baselines():
-    """enumeration: at every size the lowest is met, by name; a size that only others have is left out; a mean that is
+    """contract: at every size the lowest is met, by name; a size that only others have is left out; a mean that is
     lower by less than two standard errors of the paired differences is a tie, whatever the means' own errors."""
     rows = [(federated.OURS, 1.0, [2]), (ADAM, 1.0, [4]), (LASSO, 1.0, [3])]
     rows += [(federated.OURS, 0.5, [2]), (ADAM, 0.5, [1]), (LASSO, 0.1, [1])]
@@ -100,7 +100,7 @@ def test_the_best_of_the_baselines():
 
 @pytest.mark.parametrize("skewed", ["", "_skewed"])
 def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
-    """enumeration: stronger rivals, and tdamp's own other averages, are judged apart, and change nothing of it."""
+    """contract: stronger rivals, and tdamp's own other averages, are judged apart, and change nothing of it."""
     ours = "tdamp_skewed" if skewed else federated.OURS
     rows = [
         (ours, 1.0, [2]),
@@ -122,7 +122,7 @@ def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
 
 @pytest.mark.parametrize(("units", "met"), [(456, True), (700, False)])
 def test_the_printed_method_is_judged(units, met):
-    """enumeration: as a variant of its own, tdamp not among the others; a network that stayed large wins nothing."""
+    """contract: as a variant of its own, tdamp not among the others; a network that stayed large wins nothing."""
     rows = [(federated.OURS, 0.5, [1]), (federated.PRINTED, 0.5, [2]), (ADAM, 0.5, [3])]
     table = points("mnist", rows)
     table.loc[table["method"] == federated.PRINTED, "units"] = units

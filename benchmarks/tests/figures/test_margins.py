@@ -25,7 +25,7 @@ def tiny(monkeypatch, blobs):
 
 
 def test_a_quick_run_leaves_its_files(tmp_path, tiny):
-    """enumeration: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts
+    """contract: files, columns, epochs 1 and 3 of two seeds, of tdamp and of the method as printed; verdicts
     in words; nothing is run twice.
     """
     console = Console(file=io.StringIO(), width=300)
@@ -53,7 +53,7 @@ def test_a_quick_run_leaves_its_files(tmp_path, tiny):
 
 
 def test_at_most_five_seeds_and_only_mnist(tmp_path, tiny):
-    """identity: ten seeds are cut to five, and it is noted; Boston has no margins."""
+    """contract: ten seeds are cut to five, and it is noted; Boston has no margins."""
     console = Console(file=io.StringIO(), width=300)
     margins.run(Options(10, True, tmp_path), console)
     assert set(pd.read_csv(tmp_path / "margins" / "margins.csv")["seed"]) == set(range(5))

@@ -50,7 +50,7 @@ def test_a_worse_rule_is_judged_worse():
 
 
 def test_all_rules_start_from_the_same_noise(blobs):
-    """enumeration: both rules and the fixed noise, in tdamp's preset and in the method as printed."""
+    """contract: both rules and the fixed noise, in tdamp's preset and in the method as printed."""
     made = [(c.method, listed.load(c.method).settings(Job(blobs, 0, 1.0, c.config), 20, 3)) for c in noise.PLAN.curves]
     assert {s.noise_init for _, s in made} == {100.0} and len(made) == 6
     assert {(method, s.noise_update) for method, s in made} == {
@@ -68,7 +68,7 @@ def test_all_rules_start_from_the_same_noise(blobs):
 
 
 def test_boston_has_no_noise_figure(tmp_path):
-    """enumeration: the option is refused before anything runs."""
+    """contract: the option is refused before anything runs."""
     console = Console(file=io.StringIO())
     with pytest.raises(WrongOption, match="MNIST"):
         noise.run(Options(1, True, tmp_path / "other", ("boston",)), console)

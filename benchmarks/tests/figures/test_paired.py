@@ -50,7 +50,7 @@ def test_two_standard_errors_are_the_border():
     ],
 )
 def test_outcomes_at_the_edges(ours, theirs, in_se, outcome):
-    """enumeration: no spread, divergence on either side or both, a single seed."""
+    """contract: no spread, divergence on either side or both, a single seed."""
     found = paired.gap(ours, theirs)
     np.testing.assert_equal(found.in_se, in_se)
     assert found.outcome == outcome and found.verdict("x").tied == (outcome == "tie")

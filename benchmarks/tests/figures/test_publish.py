@@ -23,7 +23,7 @@ from tdamp_bench.figures import publish
     ],
 )
 def test_words_of_the_page_of_results(checks, word):
-    """enumeration: all hold, some hold, none is clear, and nothing has run."""
+    """contract: all hold, some hold, none is clear, and nothing has run."""
     spec = importlib.util.spec_from_file_location("results_page", Path(__file__).parents[3] / "docs" / "results.py")
     page = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(page)
@@ -31,6 +31,6 @@ def test_words_of_the_page_of_results(checks, word):
 
 
 def test_json_is_legal(tmp_path):
-    """identity: infinity as a word, NaN as null, six digits, NumPy's numbers as numbers."""
+    """contract: infinity as a word, NaN as null, six digits, NumPy's numbers as numbers."""
     publish.write_json(tmp_path / "a.json", {1: (math.inf, math.nan, 0.12345678), "n": np.int64(3), "t": True})
     assert json.loads((tmp_path / "a.json").read_text()) == {"1": ["inf", None, 0.123457], "n": 3, "t": True}

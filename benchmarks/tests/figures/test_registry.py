@@ -7,5 +7,5 @@ from tdamp_bench.figures import registry
 
 @pytest.mark.parametrize("name", ["margins", "noise", "ablations"])
 def test_titles_fit_the_list(name):
-    """enumeration: the registry's table has room for 33 characters."""
+    """contract: the registry's table has room for 33 characters."""
     assert 0 < len(registry.FIGURES[name].load().TITLE) <= 33

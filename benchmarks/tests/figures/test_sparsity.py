@@ -10,7 +10,7 @@ from tdamp_bench.figures.options import DATA
     "name", ["tdamp", "tdamp_paper", "amp", "adam", "early_stop", "group_lasso", "group_snip", "magnitude"]
 )
 def test_the_real_methods_have_the_names_and_the_budget(name):
-    """enumeration: every registered method loads, and its grid fits the budget at every share."""
+    """contract: every registered method loads, and its grid fits the budget at every share."""
     method = methods.load(name)
     assert method.name == name and method.label
     for data in DATA:

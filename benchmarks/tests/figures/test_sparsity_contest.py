@@ -55,7 +55,7 @@ def test_sparsity_contest_by_hand():
 
 
 def test_claims_of_the_paper_and_ours_are_judged_apart():
-    """identity: 3 of 4 pruned cells won, one lost; the slope seed by seed; magnitude pruning has its own verdict."""
+    """contract: 3 of 4 pruned cells won, one lost; the slope seed by seed; magnitude pruning has its own verdict."""
     pruned, gap, magnitude = sparsity_contest.findings(final(SHARES), {"amp": "AMP"})
     assert [one.claim for one in (pruned, gap, magnitude)] == ["compressed", "gap", "magnitude-compressed"]
     assert pruned.verdict.value == 0.75 and not pruned.verdict.met and not pruned.verdict.tied
@@ -73,7 +73,7 @@ def test_claims_of_the_paper_and_ours_are_judged_apart():
 
 
 def test_pruned_cells_without_a_loss_are_tied():
-    """identity: one win and one tie is no claim of being better at every size; two wins are."""
+    """contract: one win and one tie is no claim of being better at every size; two wins are."""
     rows = [("mnist", "tdamp", k, [1.0, 1.1, 1.0]) for k in (0.5, 0.1)]
     wins = [("mnist", "adam", k, [2.0, 2.2, 2.1]) for k in (0.5, 0.1)]
     (first, *_) = sparsity_contest.findings(final(rows + wins), {})
@@ -83,7 +83,7 @@ def test_pruned_cells_without_a_loss_are_tied():
 
 
 def test_the_gap_that_widens():
-    """identity: twice as good with all units, four times with a tenth, alike on all seeds but for a little."""
+    """contract: twice as good with all units, four times with a tenth, alike on all seeds but for a little."""
     rows = [("mnist", "tdamp", k, [1.0, 1.01, 0.99]) for k in (1.0, 0.1)]
     rows += [("mnist", "adam", 1.0, [2.0, 2.0, 2.02]), ("mnist", "adam", 0.1, [4.0, 4.01, 4.0])]
     _, gap = sparsity_contest.findings(final(rows), {})
@@ -93,7 +93,7 @@ def test_the_gap_that_widens():
 
 
 def test_a_network_that_is_too_large_wins_nothing():
-    """enumeration: at keep 0.1 it has 40 units where 10 were asked for: better than all, and no win; 11 would do."""
+    """contract: at keep 0.1 it has 40 units where 10 were asked for: better than all, and no win; 11 would do."""
     rows = [
         ("mnist", name, k, losses) for name, losses in (("tdamp", [1.0, 1.1]), ("adam", [3.0, 3.2])) for k in (1.0, 0.1)
     ]
@@ -106,6 +106,6 @@ def test_a_network_that_is_too_large_wins_nothing():
 
 
 def test_no_rivals_no_verdicts():
-    """enumeration: tdamp alone, and a store without tdamp."""
+    """contract: tdamp alone, and a store without tdamp."""
     for rows in (SHARES[:1], SHARES[1:2]):
         assert len(sparsity_contest.against_each(final(rows))) == 0 and sparsity_contest.findings(final(rows), {}) == []

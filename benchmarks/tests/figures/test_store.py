@@ -36,7 +36,7 @@ def test_what_is_written_is_read(store):
 
 
 def test_lines_are_legal_json_and_hold_all_seeds(store):
-    """enumeration: one line for the runs that differ by their seed; strict parsing finds no bare Infinity."""
+    """contract: one line for the runs that differ by their seed; strict parsing finds no bare Infinity."""
     store.append([done(0), done(1), done(0, keep=0.2)])
     lines = store.path.read_text().splitlines()
     entries = [json.loads(line, parse_constant=pytest.fail) for line in lines]
@@ -68,7 +68,7 @@ def test_a_half_written_line_is_ignored_and_cut_off(store, cut):
 
 
 def test_a_damaged_line_is_ignored(store):
-    """enumeration: no JSON, JSON of another kind, a missing entry."""
+    """contract: no JSON, JSON of another kind, a missing entry."""
     store.append([done(0)])
     with store.path.open("a") as file:
         file.write('{"data":\n[1,2]\n{"data":"mnist"}\n')
@@ -76,7 +76,7 @@ def test_a_damaged_line_is_ignored(store):
 
 
 def test_all_seeds_in_their_order(store):
-    """enumeration: only the seed may differ."""
+    """contract: only the seed may differ."""
     store.append([done(3), done(1), done(2, keep=0.2), done(1, role="validation")])
     assert [run.key.seed for run in store.all_seeds(replace(KEY, seed=9))] == [1, 3]
 
@@ -85,7 +85,7 @@ def test_all_seeds_in_their_order(store):
     ("whole_here", "whole_there", "adopted"), [(True, True, 3), (True, False, 0), (False, True, 1)]
 )
 def test_a_sibling_lends_what_is_enough(store, tmp_path, whole_here, whole_there, adopted):
-    """enumeration: a figure of curves takes test runs only with all epochs, another the last loss of any."""
+    """contract: a figure of curves takes test runs only with all epochs, another the last loss of any."""
     other = Store(tmp_path / "other.jsonl")
     other.append([done(0, whole_there), done(0, False, role="validation")])
     validation = replace(KEY, role="validation")

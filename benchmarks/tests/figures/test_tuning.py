@@ -24,7 +24,7 @@ def test_the_least_validation_loss_wins(toys, tmp_path):
 
 
 def test_all_infinite_takes_the_first(toys, tmp_path, monkeypatch):
-    """enumeration: a method that always diverges is still run and shown."""
+    """contract: a method that always diverges is still run and shown."""
     monkeypatch.setattr(Toy, "rates", (9.0, 9.0 + 1e-9))
     monkeypatch.setattr(Toy, "train", lambda self, jobs, *rest: [Run([float("inf")] * rest[2], 1) for _ in jobs])
     store, task = Store(tmp_path / "runs.jsonl"), tasks.mnist()
@@ -34,7 +34,7 @@ def test_all_infinite_takes_the_first(toys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("count", [0, 7])
 def test_budget_is_the_same_for_all(monkeypatch, count):
-    """enumeration: no configuration and one too many are refused, by name."""
+    """contract: no configuration and one too many are refused, by name."""
     monkeypatch.setattr(Toy, "rates", tuple(range(count)))
     with pytest.raises(tuning.OverBudget, match=f"tdamp has {count} configurations for mnist at keep 0.5; 1 to 6"):
         tuning.keys(Toy(), tasks.mnist(), 0.5, False)

@@ -8,7 +8,7 @@ from tdamp_bench.figures import waiting
 
 
 def test_a_log_gets_a_line_now_and_then(console):
-    """enumeration: ticks at 10-second steps speak every 30 seconds, with the time left."""
+    """contract: ticks at 10-second steps speak every 30 seconds, with the time left."""
     times = iter(range(0, 1000, 10))
     with waiting.waiting(console, "toy", 6, clock=lambda: next(times)) as tick:
         for i in range(6):

@@ -10,7 +10,7 @@ KEEPS = (1.0, 0.8, 0.5, 0.3, 0.05)
 
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 def test_what_paper_faithful_means(data):
-    """identity: `Settings.paper` with the task's batch, but for numbers left open; rho_0 is 1 with all."""
+    """contract: `Settings.paper` with the task's batch, but for numbers left open; rho_0 is 1 with all."""
     for keep in KEEPS:
         for config in paper_grid(data, keep):
             assert set(config) <= {"init_noise", "noise_init", "init_scale", "active_threshold", "init_active_prob"}
@@ -24,7 +24,7 @@ def test_what_paper_faithful_means(data):
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 @pytest.mark.parametrize("epochs", [2, 3, 30, 100])
 def test_every_configuration_is_valid(data, epochs):
-    """enumeration: all of them, distinct, within the budget, and the schedules as long as the training."""
+    """contract: all of them, distinct, within the budget, and the schedules as long as the training."""
     for keep in KEEPS:
         for make, configs in ((settings, grid(data, keep)), (paper_settings, paper_grid(data, keep))):
             made = [make(config, keep, 10, epochs) for config in configs]

@@ -12,7 +12,7 @@ from tdamp_bench.methods.tdamp_configurations import Paper, Tdamp
 
 
 def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
-    """identity: the count, a loss for every epoch, and the same seed the same run."""
+    """contract: the count, a loss for every epoch, and the same seed the same run."""
     widths, method = (12, 8, 3), Tdamp()
     jobs = [Job(blobs, 0, keep, method.grid("mnist", keep)[0]) for keep in (1.0, 0.5, 0.5)]
     ticks: list[str] = []
@@ -23,7 +23,7 @@ def test_tdamp_leaves_exactly_the_units_asked_for(blobs):
 
 
 def test_a_training_that_goes_wrong_has_infinite_losses(blobs, monkeypatch):
-    """identity: two epochs came, three were asked for; the run says why."""
+    """contract: two epochs came, three were asked for; the run says why."""
 
     def train(problem, widths, settings, seed, on_epoch):
         model = real(problem, widths, replace(settings, max_epochs=2), seed, on_epoch)

@@ -10,7 +10,7 @@ from tdamp_bench.methods.tdamp_federated import PrintedTdamp
 
 
 def test_the_printed_method_trains(blobs):
-    """identity: a loss and bytes for every round, the printed settings, a target that was missed is noted."""
+    """contract: a loss and bytes for every round, the printed settings, a target that was missed is noted."""
     method = PrintedTdamp(clients=3, local_epochs=2)
     jobs = [Job(blobs, 0, keep, method.grid("mnist", keep)[0]) for keep in (1.0, 0.5)]
     terms = method.terms(jobs[1], (12, 8, 3), 20, 3)
@@ -21,7 +21,7 @@ def test_the_printed_method_trains(blobs):
 
 
 def test_rounds_that_never_came_have_infinite_losses(blobs, monkeypatch):
-    """identity: a federation that diverges in its second round has one loss, and says why."""
+    """contract: a federation that diverges in its second round has one loss, and says why."""
 
     def play(server, clients):
         yield next(real(server, clients))

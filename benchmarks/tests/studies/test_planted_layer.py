@@ -7,7 +7,7 @@ from tdamp_bench.studies import planted_layer
 
 
 def test_mmse():
-    """identity: v / (1 + v) for a Gaussian. calibration: the squared error of Bayes' rule over a million draws."""
+    """calibration: the squared error of Bayes' rule over a million draws; v / (1 + v) for a Gaussian."""
     assert planted_layer.mmse(0.3, 1.0) == pytest.approx(0.3 / 1.3, rel=1e-6)
     rng, rho, noise, n = np.random.default_rng(0), 0.1, 0.2, 1_000_000
     u = (rng.random(n) < rho) * rng.standard_normal(n) / np.sqrt(rho)

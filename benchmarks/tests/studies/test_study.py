@@ -11,7 +11,7 @@ from tdamp_bench.studies.study import Arm, Study, paired, summary
 
 
 def test_a_study_measures_what_is_missing(tmp_path):
-    """enumeration: every arm and seed once, lists in order; a second call measures only new seeds."""
+    """contract: every arm and seed once, lists in order; a second call measures only new seeds."""
     calls = []
 
     def measure(arm, seed):
@@ -34,6 +34,6 @@ def test_a_study_measures_what_is_missing(tmp_path):
 
 @pytest.mark.parametrize("words", [["--data", "boston"], ["--methods", "tdamp"]])
 def test_a_study_has_its_own_data_and_methods(tmp_path, capsys, words):
-    """enumeration: what cannot be chosen is refused, exit code 2."""
+    """contract: what cannot be chosen is refused, exit code 2."""
     assert main.main(["reproduce", "hmc", "--quick", "--out", str(tmp_path), *words]) == 2
     assert "Leave out --data and --methods" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from tdamp_bench.studies import sweeps
 
 
 def test_validation_rows_choose_the_data_weight():
-    """enumeration: the least mean validation NLL of each arm, whatever the test rows say."""
+    """contract: the least mean validation NLL of each arm, whatever the test rows say."""
     rows = [
         {"data": "d", "method": m, "sweeps": 1, "epochs": 2, "data_weight": k, "seed": s, "number": n, "value": v}
         for m, flip in (("a", 1), ("b", -1))

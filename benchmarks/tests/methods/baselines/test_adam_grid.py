@@ -8,7 +8,7 @@ from tdamp_bench.methods.baselines.recipe import strong
 
 
 def test_grid_equals_single_runs(lines):
-    """Twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
+    """twin: the vmapped grid, plain rates and AdamW with dropout, against one run at a time."""
     from tdamp_bench.core.scoring import nmse
 
     recipes = (1e-3, 1e-2, strong(1e-2, 0.3, 0.2, 0.1))

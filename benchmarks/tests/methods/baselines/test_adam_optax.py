@@ -27,7 +27,7 @@ def numpy_gradients(params, x, y):
 
 
 def test_adam_step_equals_numpy(blobs):
-    """Twin: three steps of Kingma and Ba's Adam written out in float64."""
+    """twin: three steps of Kingma and Ba's Adam written out in float64."""
     rate, widths = 1e-2, (12, 8, 3)
     state = adam_optax.init(widths, seed=1)
     params = [[a.astype(np.float64) for a in layer] for layer in he_init(widths, seed=1)]
@@ -47,7 +47,7 @@ def test_adam_step_equals_numpy(blobs):
 
 
 def test_padding_of_a_ragged_minibatch_has_no_weight(blobs):
-    """Identity: garbage rows behind the mask leave the loss as it is."""
+    """identity: garbage rows behind the mask leave the loss as it is."""
     params = adam_optax.init((12, 8, 3), seed=0).params
     plain = adam_optax.loss(params, "classification", blobs.x[:7], blobs.y[:7], jnp.ones(7))
     padded = adam_optax.loss(params, "classification", blobs.x[:9], blobs.y[:9], jnp.array([1.0] * 7 + [0.0] * 2))
@@ -55,14 +55,14 @@ def test_padding_of_a_ragged_minibatch_has_no_weight(blobs):
 
 
 def test_adam_learns(blobs):
-    """The loop, the order of rows and the scores fit together."""
+    """contract: The loop, the order of rows and the scores fit together."""
     model = Adam("optax", blobs, (12, 16, 3), 3e-3, 20, seed=0)
     assert all(seconds > 0 for seconds in model.epochs(20))
     assert (model.predictive(blobs.x_test).argmax(1) == blobs.y_test).mean() > 0.9
 
 
 def test_adamw_is_that_of_optax(blobs):
-    """Twin: optax.adamw with its cosine schedule, three epochs of ragged minibatches."""
+    """twin: optax.adamw with its cosine schedule, three epochs of ragged minibatches."""
     recipe, widths, seed = strong(1e-2, 0.3, 0.0), (12, 8, 3), 2
     ours = adam_optax.Learner(blobs, widths, recipe, 50, seed, epochs=3)
     schedule = optax.cosine_decay_schedule(1e-2, 9)

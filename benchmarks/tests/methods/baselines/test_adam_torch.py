@@ -13,7 +13,7 @@ from tdamp_bench.methods.baselines.start import Orders
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_torch_and_optax_agree(task, blobs, lines):
-    """Twin: same weights give the same loss; an epoch, ragged minibatch included, the same outputs."""
+    """twin: same weights give the same loss; an epoch, ragged minibatch included, the same outputs."""
     problem = blobs if task == "classification" else lines[0]
     widths = (problem.x.shape[1], 8, 3 if task == "classification" else 1)
     theirs = adam_torch.Learner(problem, widths, 1e-3, 25, seed=3)

@@ -20,7 +20,7 @@ CONFIG = {"iterations": 1, "init_var": 0.3}
 @pytest.mark.parametrize("keep", [0.0, 0.02, 0.1, 0.33, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("widths", [(784, 128, 10), (13, 64, 64, 1)])
 def test_units_are_counted_exactly(widths, keep):
-    """Enumeration: exactly as many units as asked for, each once, at least one in each layer, other seeds others."""
+    """contract: exactly as many units as asked for, each once, at least one in each layer, other seeds others."""
     for seed in range(5):
         units = random_units(widths, keep, seed)
         assert sum(map(len, units)) == n_keep(widths, keep)
@@ -32,7 +32,7 @@ def test_units_are_counted_exactly(widths, keep):
 
 
 def test_every_unit_can_be_drawn():
-    """Rate: over many seeds each unit is left about as often as any other; 5 standard deviations."""
+    """rate: over many seeds each unit is left about as often as any other; 5 standard deviations."""
     left = np.zeros(30)
     for seed in range(400):
         first, second = random_units((20, 10, 3), 0.5, seed)
@@ -43,7 +43,7 @@ def test_every_unit_can_be_drawn():
 
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_weights_of_removed_units_stay_zero(blobs, iterations):
-    """Identity: in arrays of full size what is not left is exactly zero after training, and the rest has moved."""
+    """identity: in arrays of full size what is not left is exactly zero after training, and the rest has moved."""
     job = Job(blobs, 3, 0.4, CONFIG | {"iterations": iterations})
     fleet = Fleet([job], WIDTHS, 20, compact=False)
     before = jax.device_get(fleet.layers)
@@ -58,7 +58,7 @@ def test_weights_of_removed_units_stay_zero(blobs, iterations):
 
 
 def test_removed_inputs_do_not_matter(blobs):
-    """Identity: a change in a removed column changes nothing, in a column that is left it does."""
+    """identity: a change in a removed column changes nothing, in a column that is left it does."""
     job = Job(blobs, 3, 0.4, CONFIG)
     left = random_units(WIDTHS, 0.4, 3)[0]
     removed = np.setdiff1d(np.arange(12), left)
@@ -75,7 +75,7 @@ def test_removed_inputs_do_not_matter(blobs):
 
 
 def test_together_equals_one_by_one(lines, monkeypatch):
-    """Twin: jobs together in arrays of full size, and each alone in arrays without the removed units."""
+    """twin: jobs together in arrays of full size, and each alone in arrays without the removed units."""
     jobs = [
         Job(lines[seed], seed, keep, {"iterations": iterations, "init_var": 0.1, "noise_var": noise_var})
         for seed, keep, iterations, noise_var in [(0, 0.5, 2, 0.1), (1, 1.0, 1, 0.3), (0, 0.7, 2, 0.3)]
@@ -91,7 +91,7 @@ def test_together_equals_one_by_one(lines, monkeypatch):
 
 
 def test_seeds_decide(blobs):
-    """Identity: the same seed gives the same run, another one another."""
+    """identity: the same seed gives the same run, another one another."""
     jobs = [Job(blobs, seed, 0.6, CONFIG) for seed in (0, 0, 1)]
     first, again, other = Amp().train(jobs, WIDTHS, 20, 3)
     assert first == again
@@ -99,7 +99,7 @@ def test_seeds_decide(blobs):
 
 
 def test_it_learns_classes_and_a_line(blobs, lines):
-    """Golden(the baseline must work on easy problems): error and NMSE far below chance and the mean."""
+    """golden(the baseline must work on easy problems): error and NMSE far below chance and the mean."""
     classes = Amp().train([Job(blobs, 0, 1.0, CONFIG)], WIDTHS, 20, 5)[0]
     assert classes.loss[-1] < 0.05 and classes.note == ""
     config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}
@@ -109,7 +109,7 @@ def test_it_learns_classes_and_a_line(blobs, lines):
 
 
 def test_divergence_is_infinite_and_noted(lines):
-    """Enumeration: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
+    """contract: from the first epoch that is not finite on the loss is infinite, never NaN, and the note says so."""
     broken = replace(lines[0], y=lines[0].y * np.float32(1e30))
     config = {"iterations": 1, "init_var": 0.1, "noise_var": 0.1}
     bad, good = Amp().train([Job(p, 0, 1.0, config) for p in (broken, lines[0])], (4, 6, 1), 20, 4)
@@ -120,7 +120,7 @@ def test_divergence_is_infinite_and_noted(lines):
 
 
 def test_losses_stay_infinite():
-    """Enumeration: a finite loss after an infinite one does not count."""
+    """contract: a finite loss after an infinite one does not count."""
     run = amp.Run([], 1, {"clips": []})
     for epoch, loss in enumerate([0.5, np.inf, 0.3], start=1):
         amp.add(run, epoch, loss, 1.0)
@@ -130,7 +130,7 @@ def test_losses_stay_infinite():
 
 @pytest.mark.parametrize("data", ["boston", "mnist"])
 def test_the_grid_has_six_configurations(data):
-    """Enumeration: six different ones, a noise variance in the regression only."""
+    """contract: six different ones, a noise variance in the regression only."""
     grid = Amp().grid(data, 0.5)
     assert len(grid) == len({tuple(config.items()) for config in grid}) == 6
     assert all(("noise_var" in config) == (data == "boston") for config in grid)

@@ -96,7 +96,7 @@ def minibatch_by_loops(task, iterations, priors, means, x, y, noise_var):
 @pytest.mark.parametrize(("task", "hidden"), [("classification", (4,)), ("regression", (3, 4))])
 @pytest.mark.parametrize("iterations", [1, 2, 3])
 def test_a_minibatch_equals_loops(task, hidden, iterations):
-    """Twin: the equations written index by index in NumPy, with the ReLU by quadrature; padding rows say nothing."""
+    """twin: the equations written index by index in NumPy, with the ReLU by quadrature; padding rows say nothing."""
     rng = np.random.default_rng(0)
     widths = (5, *hidden, 3 if task == "classification" else 1)
     x = rng.standard_normal((4, 5))
@@ -120,7 +120,7 @@ def test_a_minibatch_equals_loops(task, hidden, iterations):
 
 
 def test_argmax_equals_the_derivatives_of_its_log_partition():
-    """Autodiff: eq. (132), differentiated once and twice in every mean."""
+    """autodiff: eq. (132), differentiated once and twice in every mean."""
     rng = np.random.default_rng(1)
     mean, var, label = jnp.asarray(rng.standard_normal(5)), jnp.asarray(0.1 + rng.random(5)), 3
 

@@ -138,7 +138,7 @@ def test_shares_together_give_what_separate_calls_give(method, lines):
 
 
 def test_energy_methods_train_once_for_all_shares(lines, monkeypatch):
-    """enumeration: epochs of the clients; SNIP trains every share."""
+    """contract: epochs of the clients; SNIP trains every share."""
     rounds = []
     epoch = Federation.epoch
     monkeypatch.setattr(Federation, "epoch", lambda self, *rest: (rounds.append(len(self.jobs)), epoch(self, *rest)))
@@ -150,7 +150,7 @@ def test_energy_methods_train_once_for_all_shares(lines, monkeypatch):
 
 
 def test_the_batch_is_at_most_a_clients_rows(lines):
-    """enumeration: batch 101 of 15 rows is one full minibatch; the clients' rows are their own, in another order."""
+    """contract: batch 101 of 15 rows is one full minibatch; the clients' rows are their own, in another order."""
     fed = Federation([Job(lines[0], 0, 1.0, {"rate": 0.01})], LINE, 101, clients=4)
     orders = [next(order) for order in fed.orders]
     rows, present = minibatches(orders[0], fed.batch)
@@ -161,7 +161,7 @@ def test_the_batch_is_at_most_a_clients_rows(lines):
 
 
 def test_masks_hold_for_all_clients(blobs):
-    """enumeration: masks that come in after a round; all clients and the server stay at zero."""
+    """contract: masks that come in after a round; all clients and the server stay at zero."""
     fed = Federation([Job(blobs, s, 1.0, {"rate": 0.01}) for s in (0, 1)], BLOB, 50, 3, 1)
     fed.epoch()
     masks = [best_units([np.arange(12), np.arange(8)], 11), best_units([-np.arange(12), -np.arange(8)], 9)]
@@ -179,7 +179,7 @@ def test_masks_hold_for_all_clients(blobs):
 
 
 def test_the_paper_has_four_and_ten_clients_of_ten_epochs(blobs, lines):
-    """enumeration: by task; ten local epochs by default."""
+    """contract: by task; ten local epochs by default."""
     assert CLIENTS == {"regression": 4, "classification": 10} and federation.LOCAL_EPOCHS == 10
     for problem, widths, clients in ((lines[0], LINE, 4), (blobs, BLOB, 10)):
         fed = FedAvgAdam().fleet([Job(problem, 0, 1.0, {"rate": 0.01})], widths, 100)
@@ -188,7 +188,7 @@ def test_the_paper_has_four_and_ten_clients_of_ten_epochs(blobs, lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_six_configurations(method):
-    """enumeration: all different, for both data sets."""
+    """contract: all different, for both data sets."""
     for data in ("boston", "mnist"):
         assert len({tuple(config.items()) for config in method().grid(data, 0.5)}) == 6
 

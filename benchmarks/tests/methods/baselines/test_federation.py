@@ -8,7 +8,7 @@ from tdamp_bench.methods.baselines.federation import average, shares
 
 @pytest.mark.parametrize("clients", [1, 3, 4, 61])
 def test_shares_are_equal_and_disjoint(lines, clients):
-    """enumeration: every client as many rows, none twice; a single client has all rows in their order."""
+    """contract: every client as many rows, none twice; a single client has all rows in their order."""
     found = shares(lines[0], clients, seed=2)
     assert [len(share) for share in found] == [61 // clients] * clients
     assert len(np.unique(np.concatenate(found))) == 61 // clients * clients
@@ -20,13 +20,13 @@ def test_shares_are_equal_and_disjoint(lines, clients):
 
 @pytest.mark.parametrize("clients", [0, 62])
 def test_impossible_shares_are_refused(lines, clients):
-    """enumeration: the message has both numbers and what would do."""
+    """contract: the message has both numbers and what would do."""
     with pytest.raises(ValueError, match=f"{clients} clients cannot share 61 rows; choose 1 to 61"):
         shares(lines[0], clients, seed=0)
 
 
 def test_skewed_shares_are_equal_and_lack_classes(blobs):
-    """enumeration: as many rows for everyone, none twice; with little skew all classes, with much of it not."""
+    """contract: as many rows for everyone, none twice; with little skew all classes, with much of it not."""
     for skew, all_classes in ((100.0, True), (0.01, False)):
         found = shares(blobs, 4, 0, skew)
         assert len({len(share) for share in found}) == 1 and len(np.unique(np.concatenate(found))) == 4 * len(found[0])

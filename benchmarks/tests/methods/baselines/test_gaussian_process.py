@@ -22,7 +22,7 @@ def test_evidence_of_the_process_and_its_gradient():
 
 
 def test_density_of_the_process(line):
-    """Identity: p(y_test | y) is p(y_test, y) / p(y) under the kernel that was found."""
+    """identity: p(y_test | y) is p(y_test, y) / p(y) under the kernel that was found."""
     task, y_test = line
     (answer,) = gaussian_process.predict([task])
     x = np.concatenate([task.x, task.x_test[:1]]).astype(np.float64)

@@ -51,7 +51,7 @@ def assert_switched_off(params, masks):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_units_and_losses_by_share(method, blobs):
-    """enumeration: units are n_keep at every share; a loss for every epoch; the last one is the pruned network's."""
+    """contract: units are n_keep at every share; a loss for every epoch; the last one is the pruned network's."""
     keeps = (1.0, 0.7, 0.5, 0.31, 0.1, 0.01)
     ticks = []
     jobs = [Job(blobs, 0, keep, {"rate": 0.01, "penalty": 1e-4}) for keep in keeps]
@@ -74,7 +74,7 @@ def test_jobs_together_give_what_separate_calls_give(method, lines):
 
 
 def test_shares_cost_one_training(blobs, monkeypatch):
-    """enumeration: networks in each epoch of a fleet; SNIP and magnitude train every share, the others one for all."""
+    """contract: networks in each epoch of a fleet; SNIP and magnitude train every share, the others one for all."""
     trained = []
     epoch = Fleet.epoch
     monkeypatch.setattr(Fleet, "epoch", lambda self, *rest: (trained.append(len(self.jobs)), epoch(self, *rest)))
@@ -122,7 +122,7 @@ def test_early_stopping_never_sees_the_test_rows(lines):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_divergence_is_infinite(method, lines):
-    """enumeration: an infinite rate; no NaN, no finite loss at the end, the right number of units."""
+    """contract: an infinite rate; no NaN, no finite loss at the end, the right number of units."""
     runs = method().train([Job(lines[0], 0, k, {"rate": np.inf}) for k in (1.0, 0.5)], LINE, 20, 3, silent)
     assert [run.loss[-1] for run in runs] == [np.inf] * 2 and [run.units for run in runs] == [16, 8]
     assert not np.isnan([run.loss for run in runs]).any()
@@ -131,7 +131,7 @@ def test_divergence_is_infinite(method, lines):
 @settings(max_examples=10, deadline=None)
 @given(st.floats(0.0, 1.0), st.integers(1, 5))
 def test_the_schedule_of_gradual_pruning(keep, epochs):
-    """enumeration: exactly the target at END, nothing before START, never more than before, zeros in the network."""
+    """contract: exactly the target at END, nothing before START, never more than before, zeros in the network."""
     lines_job = Job(_tiny(), 0, keep, {"rate": 0.01})
     method, fleet = Magnitude(), Fleet([lines_job], LINE, 20)
     known, seen = all_units(LINE), []
@@ -157,7 +157,7 @@ def _tiny():
 
 
 def test_gradual_pruning_of_zeros():
-    """enumeration: a network of zeros, where all energies are equal, loses units and gets none back."""
+    """contract: a network of zeros, where all energies are equal, loses units and gets none back."""
     method, fleet = Magnitude(), Fleet([Job(_tiny(), 0, 0.3, {"rate": 0.0})], LINE, 20)
     fleet.state = jax.tree.map(jnp.zeros_like, fleet.state)
     last = [np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0] * 6 + [1.0]), np.array([0.0] * 4 + [1.0])]
@@ -182,7 +182,7 @@ def test_gradual_pruning_in_one_epoch_shows_the_pruned_network(blobs):
 
 @pytest.mark.parametrize("method", [AdamW, MagnitudeAdamW])
 def test_adamw_is_tuned_with_the_same_budget(method, blobs):
-    """enumeration: six configurations for every data set and share, all with a schedule; they train and prune."""
+    """contract: six configurations for every data set and share, all with a schedule; they train and prune."""
     for data in ("boston", "mnist"):
         for keep in (1.0, 0.8, 0.5, 0.3, 0.1, 0.05):
             grid = method().grid(data, keep)

@@ -8,7 +8,7 @@ from tdamp_bench.suites.classes import scores
 
 
 def test_laplace_stands_on_the_weights_of_adam(digits):
-    """Twin: the PyTorch network says what Adam's does; Laplace is less sure, and keeps its samples."""
+    """twin: the PyTorch network says what Adam's does; Laplace is less sure, and keeps its samples."""
     from tdamp_bench.methods.baselines.laplace_classes import Laplace, network_of, torch
 
     adam = Adam("optax", digits, (784, 16, 10), 1e-2, 100, seed=0)

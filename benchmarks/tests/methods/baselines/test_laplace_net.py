@@ -7,7 +7,7 @@ from tdamp_bench.methods.baselines import laplace_net
 
 
 def test_laplace_of_a_line_is_bayesian_regression(line):
-    """Identity: a network without hidden layer, for centred inputs, has the exact Gaussian posterior."""
+    """identity: a network without hidden layer, for centred inputs, has the exact Gaussian posterior."""
     task, _ = line
     laplace_net.torch.manual_seed(0)
     net = laplace_net.torch.nn.Sequential(laplace_net.torch.nn.Linear(2, 1))

@@ -45,7 +45,7 @@ def test_group_lasso_by_loop():
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_gradient_of_the_whole_loss(task, blobs, lines):
-    """finite differences: float64, a ragged minibatch, with group lasso and proximal term."""
+    """twin: finite differences in float64, a ragged minibatch, with group lasso and proximal term."""
     problem = blobs if task == "classification" else lines[0]
     widths = DEEP if task == "classification" else LINE
     with jax.enable_x64(True):
@@ -84,7 +84,7 @@ def assert_switched_off(params, masks):
 
 
 def test_what_is_masked_stays_zero(blobs):
-    """enumeration: masks that come in mid-training, when weights, biases and Adam's moments are far from zero."""
+    """contract: masks that come in mid-training, when weights, biases and Adam's moments are far from zero."""
     fleet = Fleet([Job(blobs, seed, 0.5, {"rate": 0.01, "penalty": 1e-3}) for seed in (0, 1)], DEEP, 50)
     fleet.epoch()
     rng = np.random.default_rng(0)

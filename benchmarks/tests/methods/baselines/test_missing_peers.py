@@ -19,7 +19,7 @@ from tdamp import _optional
     ],
 )
 def test_a_missing_library_names_the_extra(library, module, monkeypatch):
-    """Without the library the baseline says what to install."""
+    """contract: Without the library the baseline says what to install."""
     name = f"tdamp_bench.methods.baselines.{module}"
     monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, library, None)

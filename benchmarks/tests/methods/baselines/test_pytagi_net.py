@@ -8,7 +8,7 @@ from tdamp_bench.methods.baselines.start import Orders
 
 
 def test_pytagi_learns_ten_classes_with_eleven_outputs():
-    """The labels' tree codes and the rows belong together: far better than chance on separated classes."""
+    """contract: The labels' tree codes and the rows belong together: far better than chance on separated classes."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 10, 600).astype(np.int32)
     x = (2 * np.eye(10)[y] + 0.2 * rng.standard_normal((600, 10))).astype(np.float32)

@@ -19,7 +19,7 @@ def test_pytagi_learns_a_line_and_its_noise(line):
 
 
 def test_pytagi_predicts_a_row_alike_in_any_minibatch(line):
-    """Identity: the rows of zeros that fill the last minibatch change nothing, nor do neighbours."""
+    """identity: the rows of zeros that fill the last minibatch change nothing, nor do neighbours."""
     task, _ = line
     learner = pytagi_regression.Learner(task.x, task.y, 5, 0.3, batch=32, seed=0)
     learner.train(2)

@@ -24,7 +24,7 @@ _WITH = strong(1e-2, 0.1, 0.2, 0.1)
 
 
 def test_recipes_and_their_configurations():
-    """identity: there and back; a mere rate is plain Adam; grids have six, no two alike."""
+    """contract: there and back; a mere rate is plain Adam; grids have six, no two alike."""
     for recipe in (Recipe(0.1), strong(0.1, 0.2, 0.3), _WITH, *STRONG["mnist"], *STRONG["boston"]):
         assert Recipe.of(recipe.config) == recipe == Recipe.of(recipe)
     assert any(recipe.input_dropout for recipe in STRONG["mnist"])

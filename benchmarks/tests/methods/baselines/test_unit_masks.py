@@ -14,7 +14,7 @@ scores = st.lists(
 
 @given(scores, st.floats(0.0, 1.0))
 def test_masks_have_the_size_asked_for(layers, keep):
-    """property: n_keep units, none of the layers empty, no unit outside with a higher score than its layer's lowest."""
+    """contract: n_keep units, none of the layers empty, no unit outside with a higher score than its layer's lowest."""
     widths = [*map(len, layers), 1]
     masks = best_units([np.array(layer) for layer in layers], n_keep(widths, keep))
     assert count(masks) == n_keep(widths, keep) and min(mask.sum() for mask in masks) >= 1
@@ -25,7 +25,7 @@ def test_masks_have_the_size_asked_for(layers, keep):
 
 @given(scores, st.lists(st.floats(0.0, 1.0), min_size=1, max_size=5))
 def test_no_unit_comes_back(layers, keeps):
-    """property: masks nest as fewer are asked for, even if all scores are zero or not numbers."""
+    """contract: masks nest as fewer are asked for, even if all scores are zero or not numbers."""
     widths = [*map(len, layers), 1]
     masks = all_units(widths)
     rng = np.random.default_rng(0)
@@ -38,6 +38,6 @@ def test_no_unit_comes_back(layers, keeps):
 
 
 def test_ties_go_to_the_earlier_unit():
-    """enumeration: layers in their order; the best of each layer is safe."""
+    """contract: layers in their order; the best of each layer is safe."""
     masks = best_units([np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.0])], 3)
     assert [mask.tolist() for mask in masks] == [[1, 1, 0], [1, 0]]

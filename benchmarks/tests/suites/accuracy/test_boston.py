@@ -15,7 +15,7 @@ PLAN = replace(QUICK, batch=20, mnist_epochs=3, boston_epochs=5, boston_batch=20
 
 
 def test_boston_piece(lines, console):
-    """Shapes: NMSE by epoch and split; no verdict without an Adam to compare with."""
+    """contract: NMSE by epoch and split; no verdict without an Adam to compare with."""
     result = boston.run(lines, PLAN, libraries=())
     assert len(result["runs"]["tdamp"]) == 2 and len(result["mean"]["tdamp"]["nmse"]) == 5
     assert boston.verdicts(result) == []
@@ -23,7 +23,7 @@ def test_boston_piece(lines, console):
 
 
 def test_boston_is_judged_split_by_split():
-    """Twin: scipy's paired statistic against the plain Adam of the least mean at each checkpoint, and against AdamW."""
+    """twin: scipy's paired statistic against the plain Adam of the least mean at each checkpoint, and against AdamW."""
     ours = np.array([[0.30] * 10, [0.20] * 10, [0.10] * 10])
     wide = np.array([[0.30], [0.25], [0.10]]) * np.linspace(3, 1, 10)  # best at epoch 10, a tie there
     flat = ours + 0.1 + 0.01 * np.array([[0], [1], [0]])  # best at epoch 5, a win there
@@ -41,7 +41,7 @@ def test_boston_is_judged_split_by_split():
 
 
 def test_boston_grids(lines, console):
-    """enumeration: plain rates and AdamW's six recipes on every split; the table can show them."""
+    """contract: plain rates and AdamW's six recipes on every split; the table can show them."""
     ticks = []
     plan = replace(PLAN, boston_splits=2)
     result = boston.run(lines, plan, ("optax",), ticks.append)

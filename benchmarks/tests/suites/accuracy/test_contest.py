@@ -9,7 +9,7 @@ from tdamp_bench.suites.accuracy import contest
 
 
 def test_tdamp_learns_the_blobs(blobs):
-    """The adapter hands over rows and labels in the same order, and both estimates work."""
+    """contract: The adapter hands over rows and labels in the same order, and both estimates work."""
     settings = replace(presets.MNIST, batch_size=20)
     run, model = contest.train_ours(blobs, (12, 16, 3), settings, epochs=15, seed=0)
     assert run["error"][-1] < 0.1 and run["error_predictive"][-1] < 0.1

@@ -12,7 +12,7 @@ PLAN = replace(QUICK, batch=20, mnist_epochs=3, boston_epochs=5, boston_batch=20
 
 
 def test_keep_piece_asserts_the_count(blobs, monkeypatch):
-    """Exactly round(keep x 140) of 12 inputs and 128 hidden units are left; another count is an error."""
+    """contract: Exactly round(keep x 140) of 12 inputs and 128 hidden units are left; another count is an error."""
     result = keep.run(blobs, PLAN, seeds=(0,))
     run = result["by_keep"]["0.5"]["runs"][0]
     assert run["units"][-1] == sum(run["widths"][:-1]) == 70 and len(run["error"]) == 8

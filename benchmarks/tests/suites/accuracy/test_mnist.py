@@ -15,7 +15,7 @@ PLAN = replace(QUICK, batch=20, mnist_epochs=3, boston_epochs=5, boston_batch=20
 
 
 def test_contest_scores_every_epoch_of_every_seed(blobs, console):
-    """Shapes: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
+    """contract: error, NLL and seconds for 2 seeds x 3 epochs; the table can show them."""
     ticks = []
     result = mnist.run(blobs, PLAN, libraries=(), seeds=(0, 1), tick=ticks.append)
     for arm in ("tdamp", mnist.ANNEALED):
@@ -28,7 +28,7 @@ def test_contest_scores_every_epoch_of_every_seed(blobs, console):
 
 
 def test_every_adam_chooses_on_validation_rows(blobs, console):
-    """enumeration: plain Adam, AdamW, and AdamW with a schedule that ends after two epochs, tried as often as their
+    """contract: plain Adam, AdamW, and AdamW with a schedule that ends after two epochs, tried as often as their
     grids are long; ticks are counted."""
     ticks = []
     plan = replace(PLAN, validation_rows=30, mnist_shorter=(2,))
@@ -66,7 +66,7 @@ def judged(ours, **theirs):
 
 
 def test_mnist_and_depth_are_judged_by_hand():
-    """Identity: thresholds of mean errors; plain Adam seed by seed at its best epoch, AdamW after the last."""
+    """identity: thresholds of mean errors; plain Adam seed by seed at its best epoch, AdamW after the last."""
     wiggle = np.array([[0.0], [0.0002], [0.0001]])
     error = np.full((3, 25), 0.018) + wiggle
     error[:, :2] = 0.5

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def test_letters_are_drawn_alike_every_time():
-    """identity: the same pixels twice, in [0, 1]; 52 letters x 4 styles x 3 sizes, centred, no two letters alike."""
+    """contract: the same pixels twice, in [0, 1]; 52 letters x 4 styles x 3 sizes, centred, no two letters alike."""
     from tdamp_bench.suites.classes.letters import SIZES, letters
 
     found = letters((15.0,))

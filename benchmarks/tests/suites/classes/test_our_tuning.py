@@ -14,7 +14,7 @@ PLAN = replace(QUICK, validation_rows=200, hidden=(16,), rates=(3e-3, 1e-2), ang
 
 
 def test_tdamp_is_tuned_on_validation_rows(digits, monkeypatch):
-    """Twin: one choice trained by itself on the same split; the least NLL is chosen; schedules by hand."""
+    """twin: one choice trained by itself on the same split; the least NLL is chosen; schedules by hand."""
     settings = our_tuning.choices(PLAN)["pace 0.4, noise 0.2"]
     assert settings.data_weight[:2] == (0.4, 0.8) and settings.data_weight[-1] == 12
     assert settings.noise_init == 0.2 and settings.noise_update == "fixed"

@@ -28,7 +28,7 @@ def little(digits, monkeypatch):
 
 
 def test_quick_run_has_every_method(little, console, tmp_path):
-    """enumeration: legal JSON with every score of every method, tables and a picture."""
+    """contract: legal JSON with every score of every method, tables and a picture."""
     out = tmp_path / "classes.json"
     run.run(quick=True, out=out, console=console)
     parts = json.loads(out.read_text(), parse_constant=pytest.fail)["parts"]
@@ -47,7 +47,7 @@ def test_quick_run_has_every_method(little, console, tmp_path):
 
 
 def test_what_has_finished_is_not_run_again(little, console, tmp_path, monkeypatch):
-    """enumeration: an interrupted command goes on where it was; other settings or grids run again what they concern."""
+    """contract: an interrupted command goes on where it was; other settings or grids run again what they concern."""
     ran, out = [], tmp_path / "classes.json"
 
     def fake(family, method):
@@ -83,7 +83,7 @@ def test_what_has_finished_is_not_run_again(little, console, tmp_path, monkeypat
 
 
 def test_missing_laplace_names_the_extra(monkeypatch, capsys, tmp_path):
-    """Without the library the command ends at once and says what to install."""
+    """contract: Without the library the command ends at once and says what to install."""
     for module in ("laplace_library", "laplace_classes"):
         monkeypatch.delitem(sys.modules, f"tdamp_bench.methods.baselines.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "laplace", None)

@@ -11,7 +11,7 @@ PLAN = replace(QUICK, validation_rows=200, hidden=(16,), rates=(3e-3, 1e-2), ang
 
 
 def test_sets_hold_what_they_promise(digits):
-    """Shapes: all are rows of 784 pixels; the small digits have their labels."""
+    """contract: all are rows of 784 pixels; the small digits have their labels."""
     asked = sets(digits.x_test, digits.y_test, PLAN)
     assert isinstance(asked, Sets) and len(asked.y_small) == len(asked.small) == 1797
     for x in (*asked.turned.values(), *asked.outside.values(), asked.small):

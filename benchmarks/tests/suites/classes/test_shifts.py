@@ -17,7 +17,7 @@ def test_turned_by_ninety_degrees(digits):
 
 
 def test_pieces_are_the_quarters_in_another_order():
-    """enumeration: each quarter of each picture is found once, and never are all four in their places."""
+    """contract: each quarter of each picture is found once, and never are all four in their places."""
     x = np.random.default_rng(1).random((30, 784), np.float32)
     before, after = _quarters(x), _quarters(shifts.pieces(x))
     same = np.array([[(a == b).all((1, 2)) for b in before] for a in after])

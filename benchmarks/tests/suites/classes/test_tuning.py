@@ -15,7 +15,7 @@ PLAN = replace(QUICK, validation_rows=200, hidden=(16,), rates=(3e-3, 1e-2), ang
 
 
 def test_tuning_is_validation_nll_alone_and_together(digits):
-    """Twin: networks trained one by one on the same split; the least entries are what is chosen."""
+    """twin: networks trained one by one on the same split; the least entries are what is chosen."""
     found = tuning.tune(digits, PLAN)
     held_out = digits.validation(PLAN.validation_rows)
     probs = []
@@ -33,7 +33,7 @@ def test_tuning_is_validation_nll_alone_and_together(digits):
 
 
 def test_adamw_is_tuned_by_its_last_epoch(digits, monkeypatch):
-    """Twin: one recipe trained by itself on the same split for tdamp's epochs; the least is chosen, for each kind."""
+    """twin: one recipe trained by itself on the same split for tdamp's epochs; the least is chosen, for each kind."""
     recipes = (strong(3e-3, 0.1, 0.1), strong(1e-2, 0.05, 0.3))
     monkeypatch.setitem(tuning.STRONG, "mnist", recipes)
     found = tuning.tune_strong(digits, PLAN)

@@ -11,7 +11,7 @@ from tdamp_bench.suites.growth.plan import FULL, QUICK
 
 
 def test_cases():
-    """enumeration: the series of a full run."""
+    """contract: the series of a full run."""
     cases = epochs.cases_of(FULL)
     by = {name: [case for case in cases if case.series == name] for name in law.SIZES}
     assert [case.rows for case in by["rows"]] == list(FULL.rows) and by["rows"][0].widths == (784, 128, 10)
@@ -20,7 +20,7 @@ def test_cases():
 
 
 def test_epochs_of_a_pruned_network_run_on_smaller_arrays():
-    """enumeration: a quarter of 24 inputs and 32 hidden units; the roofline is that of what is left."""
+    """contract: a quarter of 24 inputs and 32 hidden units; the roofline is that of what is left."""
     x, y = epochs.digits(QUICK)
     case = epochs.Case("kept", 0.25, (24, 32, 10), 100, 0.25)
     timed = epochs.Timed(case, presets.MNIST, x, y)

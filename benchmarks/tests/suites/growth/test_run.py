@@ -13,7 +13,7 @@ from tdamp_bench.suites.growth import epochs, law, run
 
 
 def test_run_writes_all_series(tmp_path, monkeypatch):
-    """identity: seconds proportional to the products give exponents of one, a table, legal JSON and a plot."""
+    """contract: seconds proportional to the products give exponents of one, a table, legal JSON and a plot."""
     monkeypatch.setattr(epochs, "Timed", lambda case, *_: type("Made", (), {"case": case})())
 
     def made_up(timed, plan, tick):

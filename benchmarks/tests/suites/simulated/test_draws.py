@@ -10,7 +10,7 @@ from tdamp_bench.suites.simulated.draws import FULL
 
 
 def test_the_function_is_a_relu_network():
-    """enumeration: two inputs, two hidden units, by hand."""
+    """twin: two inputs, two hidden units, by hand."""
     layers = [
         (np.array([[1.0, -1.0], [2.0, 0.5]]), np.array([0.5, 0.0])),
         (np.array([[3.0], [-1.0]]), np.array([0.25])),

@@ -38,7 +38,7 @@ def test_standard_error_of_the_ratio():
 
 
 def test_ratio_by_noise():
-    """enumeration: three parts of 0.1 to 0.5, equal in the logarithm: up to 0.171, 0.292 and 0.5."""
+    """identity: three parts of 0.1 to 0.5, equal in the logarithm: up to 0.171, 0.292 and 0.5."""
     some = made_up([1.0, 2.0, 3.0, 5.0], [1.0, 1.0, 1.0, 1.0], np.square([0.11, 0.17, 0.28, 0.49]))
     parts = ratio.summary(some, (0.1, 0.5))["by_noise"]
     assert [(part["draws"], part["ratio"]) for part in parts] == [(2, 1.5), (1, 3.0), (1, 5.0)]
@@ -46,5 +46,5 @@ def test_ratio_by_noise():
 
 @pytest.mark.parametrize("value, met", [(0.79, [False, True]), (0.8, [True, True]), (1.26, [True, False])])
 def test_verdicts(value, met):
-    """enumeration: too sure, right, not sure enough."""
+    """contract: too sure, right, not sure enough."""
     assert [verdict.met for verdict in ratio.verdicts({"ratio": value})] == met

@@ -13,7 +13,7 @@ from tdamp_bench.suites.simulated.draws import QUICK
 
 
 def test_quick_run_writes_and_resumes(tmp_path, monkeypatch):
-    """identity: legal JSON with both draws, and a plot; one draw more fits that one only; a full run is refused."""
+    """contract: legal JSON with both draws, and a plot; one draw more fits that one only; a full run is refused."""
     out, console = tmp_path / "simulated.json", Console(file=io.StringIO(), width=160)
     run.run(draws=1, quick=True, out=out, console=console)
     measure, fitted = run.measure, []
@@ -32,6 +32,6 @@ def test_quick_run_writes_and_resumes(tmp_path, monkeypatch):
 
 
 def test_options():
-    """identity: what the command line hands on."""
+    """contract: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "simulated", "--draws", "30", "--quick"])
     assert chosen.draws == 30 and chosen.quick and chosen.out is None

@@ -11,7 +11,7 @@ from tdamp_bench.suites.soak.plan import FULL
 
 
 def test_configurations_cover_what_they_should():
-    """enumeration: every task, face, prior, PasP, activation, noise and pruning is among those of a full run."""
+    """contract: every task, face, prior, PasP, activation, noise and pruning is among those of a full run."""
     drawn = [configuration.draw(i) for i in range(FULL.configurations)]
     assert FULL.configurations * FULL.problems == 2000
     kinds = {"face": 2, "task": 2, "prior": 3, "pasp": 2, "activation": 5, "noise": 2, "pruning": 2}

@@ -11,7 +11,7 @@ from tdamp_bench.suites.soak import faults
 
 
 def test_faults_are_detected():
-    """enumeration: each is put into a sound state."""
+    """contract: each is put into a sound state."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((20, 3)).astype(np.float32), rng.standard_normal((20, 1)).astype(np.float32)
     fitted = fit(Network((3, 4, 1)), x, y, Settings(max_epochs=1, batch_size=8))

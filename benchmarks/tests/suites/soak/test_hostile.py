@@ -10,7 +10,7 @@ from tdamp_bench.suites.soak import hostile
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_hostile_rows(task):
-    """enumeration: each trick leaves its mark, every class is there, and all numbers are finite."""
+    """contract: each trick leaves its mark, every class is there, and all numbers are finite."""
     seen, rng = set(), np.random.default_rng(0)
     for _ in range(200):
         rows = hostile.draw(rng, task, 40, 6, 3, raw=False)

@@ -13,7 +13,7 @@ from tdamp_bench.suites.soak import places
 
 
 def test_places_are_those_where_clips_act(monkeypatch):
-    """enumeration: with clips that always act, each counter is the number of its places."""
+    """contract: with clips that always act, each counter is the number of its places."""
     network = Network((5, 9, 2))
     settings = Settings(max_epochs=2, batch_size=8, sweeps=3)
     whole = damp.count

@@ -9,7 +9,7 @@ from tdamp_bench.suites.soak.plan import QUICK
 
 
 def test_runtime_warnings_are_faults_and_refusals_are_recorded(monkeypatch):
-    """enumeration: an overflow in NumPy, the engine's own refusal, and another error."""
+    """contract: an overflow in NumPy, the engine's own refusal, and another error."""
     drawn = configuration.draw(0)
 
     def warn(*_):

@@ -15,7 +15,7 @@ from tdamp_bench.suites.soak import configuration, problem, run, streams
 
 
 def test_quick_run_finds_no_fault_and_resumes(tmp_path, monkeypatch):
-    """property: ten problems of one hidden layer and two short streams; a second run has nothing left to do."""
+    """contract: ten problems of one hidden layer and two short streams; a second run has nothing left to do."""
     whole = configuration.draw
     monkeypatch.setattr(
         configuration, "draw", lambda i: replace(whole(i), hidden=(8,), keep=None, prior=("gaussian", "group")[i])
@@ -35,7 +35,7 @@ def test_quick_run_finds_no_fault_and_resumes(tmp_path, monkeypatch):
 
 
 def test_options():
-    """identity: what the command line hands on."""
+    """contract: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "soak", "--only", "streams", "--quick"])
     assert chosen.only == ["streams"] and chosen.quick and chosen.out is None
     assert SOAK_PARTS == run.PARTS
@@ -43,6 +43,6 @@ def test_options():
 
 @pytest.mark.soak
 def test_full_soak(tmp_path):
-    """property: 2,000 problems and four streams of 10,000 batches, no fault (half an hour on one core)."""
+    """contract: 2,000 problems and four streams of 10,000 batches, no fault (half an hour on one core)."""
     report = run.run(out=tmp_path / "soak.json", console=Console(file=io.StringIO()))
     assert [verdict for verdict in report["verdicts"] if not verdict["met"]] == []

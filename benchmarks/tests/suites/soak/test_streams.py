@@ -9,7 +9,7 @@ from tdamp_bench.suites.soak import streams
 
 
 def test_a_stream_begins_clean_and_drifts():
-    """identity: the first batch has unit scale; the scale then stays within its decades and uses them."""
+    """contract: the first batch has unit scale; the scale then stays within its decades and uses them."""
     kind = streams.Kind("regression", False)
     rng = np.random.default_rng(0)
     sizes = [np.abs(x).mean() for x, _ in streams.batches(kind, streams.concept_of(kind, rng), rng, 10_000)]

@@ -8,7 +8,7 @@ from tdamp_bench.suites.soak import summary
 
 
 def test_clips_are_summed_up(line):
-    """enumeration: shares by hand; problems where a clip looked at nothing do not count."""
+    """contract: shares by hand; problems where a clip looked at nothing do not count."""
     lines = [line(), line((5, 0, 0, 0, 0, 0)), line((1, 0, 2, 0, 0, 0)), line(of=(0, 10, 10, 10, 10, 10))]
     found = summary.of_problems(lines)["clips"]
     assert found["negative_prec"]["problems"] == 3 and found["negative_prec"]["acted"] == pytest.approx(2 / 3)

@@ -9,7 +9,7 @@ from tdamp_bench.suites.speed import epochs
 
 
 def test_epochs_are_interleaved(blobs):
-    """Enumeration: every peer runs once after each epoch of tdamp, and the warm-up is left out."""
+    """contract: every peer runs once after each epoch of tdamp, and the warm-up is left out."""
     calls = []
 
     def peer():
@@ -23,7 +23,7 @@ def test_epochs_are_interleaved(blobs):
 
 
 def test_epoch_summary_by_hand():
-    """Identity: medians, roofline and ratios."""
+    """identity: medians, roofline and ratios."""
     seconds = {"tdamp": [1.0, 2.0, 9.0], "adam_torch": [4.0] * 3, "pytagi": [30.0] * 3}
     found = epochs.summary(seconds, (784, 128, 10), 1000, rate=8.258560e8)
     assert found["roofline_seconds"] == pytest.approx(1.0, rel=1e-3)

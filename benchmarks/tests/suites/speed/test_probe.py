@@ -12,7 +12,7 @@ from tdamp_bench.suites.speed import probe
 
 
 def test_probe_measures_compilation_in_a_fresh_process():
-    """The first epoch takes longer than the others."""
+    """contract: The first epoch takes longer than the others."""
     found = probe.ask(what="compile", sweeps=1, layers=2, rows=100)
     assert found["compile"] > 0 and found["layers"] == 2
     with pytest.raises(RuntimeError, match="failed"):
@@ -20,7 +20,7 @@ def test_probe_measures_compilation_in_a_fresh_process():
 
 
 def test_probe_measures_memory(tmp_path, monkeypatch):
-    """Peak and state sizes of a training on made-up digits."""
+    """contract: Peak and state sizes of a training on made-up digits."""
     rng = np.random.default_rng(0)
     for name in (file.name for file in IDX):
         shape = (200, 28, 28) if "images" in name else (200,)

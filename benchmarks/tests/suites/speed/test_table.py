@@ -5,7 +5,7 @@ from tdamp_bench.suites.speed import table as speed_table
 
 
 def test_speed_tables_show_every_part(console):
-    """Made-up numbers of all five parts."""
+    """contract: Made-up numbers of all five parts."""
     seconds = {"tdamp": [1.0], "adam_optax": [1.0], "adam_torch": [1.0], "pytagi": [20.0]}
     epoch = epochs.summary(seconds, (784, 128, 10), 1000, 1e9)
     parts = {

@@ -8,7 +8,7 @@ from tdamp_bench.suites.stream import rows
 
 
 def test_rows_of_the_file(tmp_path):
-    """rate and identity: sorted by the first column, standard normal, the noise as stated within 4 standard errors."""
+    """calibration: sorted by the first column, standard normal, the noise as stated within 4 standard errors."""
     rows.write(tmp_path / "a.parquet", 60_000, 4)
     frame = pd.read_parquet(tmp_path / "a.parquet")
     assert list(frame) == ["x0", "x1", "x2", "x3", "y"] and len(frame) == 60_000

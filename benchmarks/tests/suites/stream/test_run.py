@@ -11,7 +11,7 @@ from tdamp_bench.suites.stream import probe, run
 
 
 def test_quick_run(tmp_path, monkeypatch):
-    """identity: legal JSON with a fit for each size and one in memory, a plot, and no Parquet file left."""
+    """contract: legal JSON with a fit for each size and one in memory, a plot, and no Parquet file left."""
     monkeypatch.setattr(probe, "ask", lambda **asked: probe.measure(**asked))  # the processes are tried by hand
     monkeypatch.setattr(run, "QUICK", run.Plan(rows=(15, 18), inputs=2, hidden=(4,), epochs=1, test=20))
     out, console = tmp_path / "stream.json", Console(file=io.StringIO(), width=160)
@@ -28,7 +28,7 @@ def test_quick_run(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("peak, rmse, met", [(1.05, 0.31, [True, True, True]), (1.2, 0.4, [False, False, False])])
 def test_verdicts(peak, rmse, met):
-    """enumeration: what is kept and what is missed; the fewest rows' error is 0.303 in memory."""
+    """contract: what is kept and what is missed; the fewest rows' error is 0.303 in memory."""
     fits = [
         {"rmse": 0.303, "peak_bytes": 9},
         {"rmse": rmse - 0.005, "peak_bytes": 1},
@@ -38,6 +38,6 @@ def test_verdicts(peak, rmse, met):
 
 
 def test_options():
-    """identity: what the command line hands on."""
+    """contract: what the command line hands on."""
     chosen = main.parser().parse_args(["bench", "stream", "--quick", "--folder", "there"])
     assert chosen.quick and chosen.out is None and chosen.folder.name == "there"

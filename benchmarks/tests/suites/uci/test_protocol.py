@@ -19,7 +19,7 @@ def test_splits_are_those_of_the_protocol(rows):
 
 
 def test_tasks_hold_no_test_targets():
-    """Identity: rows of the table, each once, and the targets of the test rows apart."""
+    """identity: rows of the table, each once, and the targets of the test rows apart."""
     x = np.arange(40.0)[:, None]
     (task, y_test), *_ = protocol.tasks(Table(x, x[:, 0], ("a",)), hidden=7, splits=1)
     assert len(task.x) == 36 and task.hidden == 7 and task.split == 0

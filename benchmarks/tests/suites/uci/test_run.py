@@ -31,7 +31,7 @@ def made_up(monkeypatch):
 
 
 def test_quick_run_writes_and_resumes(made_up, tmp_path, monkeypatch):
-    """Identity: legal JSON with every method, page and plot; a second run asks no method anything."""
+    """contract: legal JSON with every method, page and plot; a second run asks no method anything."""
     out, console = tmp_path / "uci.json", Console(file=io.StringIO(), width=200)
     run.run(quick=True, out=out, console=console)
     report = json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
@@ -68,7 +68,7 @@ def constant(loc):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(made_up, tmp_path, monkeypatch):
-    """Enumeration: splits before the stop are kept, those after it run; --again replaces; --splits limits."""
+    """contract: splits before the stop are kept, those after it run; --again replaces; --splits limits."""
     out, console, ends = tmp_path / "uci.json", Console(file=io.StringIO()), iter((-1.0, 5.0, 6.0))
     monkeypatch.setattr(type(METHODS["tdamp"]), "peer", lambda self: constant(next(ends)))
     asked = {"sets": ["yacht"], "methods": ["gp"], "out": out, "console": console}
@@ -87,7 +87,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(made_up, tmp_path, monkeypa
 
 
 def test_the_process_is_not_asked_for_large_tables():
-    """Identity: 1439 rows of wine are the most it bears."""
+    """contract: 1439 rows of wine are the most it bears."""
     assert run._bearable("gp", 1599) and not run._bearable("gp", 9568) and run._bearable("tdamp", 45730)
 
 
@@ -95,7 +95,7 @@ def test_the_process_is_not_asked_for_large_tables():
     "library, method, module", [("pytagi", "pytagi", "pytagi_regression"), ("laplace", "laplace", "laplace_net")]
 )
 def test_the_command_stops_at_once_without_the_peers(library, method, module, monkeypatch, capsys, tmp_path):
-    """Identity: exit code 2 and one line, before any training."""
+    """identity: exit code 2 and one line, before any training."""
     for name in (module, "laplace_library"):
         monkeypatch.delitem(sys.modules, f"tdamp_bench.methods.baselines.{name}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)

@@ -4,7 +4,7 @@ from tdamp_bench.suites.uci import table
 
 
 def test_the_best_figure_is_bold_before_rounding():
-    """Identity: 2.969 rounds to MC dropout's 2.97 and is better; a method that did not run is a dash."""
+    """identity: 2.969 rounds to MC dropout's 2.97 and is better; a method that did not run is a dash."""
     mean = {"rmse": 2.969, "nll": 2.411, "coverage": 0.95, "width": 9.5, "seconds": 2.0}
     one = {"splits": 20, "mean": mean, "error": dict.fromkeys(mean, 0.1)}
     found = {"boston": {"tdamp": one}, "protein": {"pytagi": one | {"splits": 5, "mean": mean | {"rmse": 4.5}}}}

@@ -9,7 +9,7 @@ from tdamp_bench.suites.uci.tasks import Answer, Gaussian, Task, standardised
 
 
 def test_a_peer_sees_standard_rows_and_is_scored_in_the_units_of_the_table():
-    """Identity: a peer that knows the truth in its units has the scores of the same Gaussian in ours."""
+    """identity: a peer that knows the truth in its units has the scores of the same Gaussian in ours."""
     rng = np.random.default_rng(0)
     x, y = 5 + 3 * rng.standard_normal((30, 2)), 100 + 20 * rng.standard_normal(30)
     seen = []

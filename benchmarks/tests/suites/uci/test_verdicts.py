@@ -25,7 +25,7 @@ def runs_of(figures):
 
 
 def test_verdicts_by_hand():
-    """Identity: unrounded means against the printed figures; coverage by the size; common splits, pair by pair."""
+    """identity: unrounded means against the printed figures; coverage by the size; common splits, pair by pair."""
     rows = {"boston": 506, "concrete": 1030}
     good = verdicts.verdicts(runs_of({"boston": (2.9, 2.4, 0.91), "concrete": (2.99, 2.49, 0.94)}), rows)
     assert [verdict.met for verdict in good] == [True, True, False, False, True, True, True, True, False, False]
