@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from tdamp import TrainingWarning
+from tdamp import TDAMPClassifier, TrainingWarning
+from tdamp.selection.cross_validation import folds_of
+from tdamp.training.data import Data
 from tdamp.training.equal_rows import drawn_rows, first_of_kinds, kinds_of
 from tdamp.training.repeats import keys_of, repeats_by_design, repeats_of, warn_of_copies
 
@@ -142,3 +145,24 @@ def test_what_is_clear_is_not_warned_of(table: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_copies(*REPEATS[table][:2], stacklevel=1)
+
+
+def test_an_estimator_warns_of_rows_that_may_be_copies() -> None:
+    """contract: the warning is one of the line that calls `fit`; a fit that judges by no row has nothing to warn of."""
+    x, y = IN_DOUBT["three categories, noisy labels, copied"]
+    with pytest.warns(TrainingWarning, match="each of its 6 different rows occurs a multiple of 10 times") as caught:
+        TDAMPClassifier((4,), max_epochs=1, random_state=0).fit(x, y)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TDAMPClassifier((4,), max_epochs=1, early_stopping=False, random_state=0).fit(x, y)
+
+
+@pytest.mark.parametrize("make", [lambda: REPEATS["some 200 cells, noisy labels"][:2], lambda: (X, LABELS)])
+def test_folds_leave_copies_together(make: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
+    """enumeration: five folds of eight copies of a table, of categories or of measurements, have no kind in common."""
+    x, y = make()
+    data = Data(np.tile(x, (8, 1)), np.tile(y, 8).astype(np.int32), np.ones(8 * len(x)))
+    fold, kinds = folds_of(data, 0), kinds_of(data.x, data.y)
+    assert len(np.unique(np.column_stack([kinds, fold.astype(np.uint64)]), axis=0)) == len(x)
+    assert np.ptp(np.bincount(fold)) <= 16
