@@ -218,7 +218,7 @@ def test_sources_hold_copies_out_together(classes: bool, monkeypatch: pytest.Mon
 
 
 def test_sparsity_path_scores_rows_that_were_not_trained_on() -> None:
-    """enumeration: frames with text labels, each row twice: none on both sides; what cannot be split is told."""
+    """enumeration: frames with text labels, each row twice: none on both sides; what cannot be split is an error."""
     frame, y = pd.DataFrame(np.tile(X, (2, 1)), columns=list("abc")), np.tile(np.array(["no", "yes"])[LABELS], 2)
     train, test, y_train, y_test = sparsity_path._split_off(frame, y, 0.25, 0, True)
     assert in_both(train.to_numpy(), test.to_numpy()) == 0
@@ -240,11 +240,11 @@ def test_the_command_tests_on_rows_of_its_own() -> None:
         fit_command.test_rows_of(chosen, Namespace(task="regression"), 0 * x, 0 * y)  # type: ignore[arg-type]
 
 
-def test_copies_do_not_spoil_what_is_told() -> None:
+def test_copies_do_not_spoil_the_calibration() -> None:
     """calibration: 300 rows, mostly noise, each of weight four. Of 2,000 new ones 95 % lie inside their interval, but
-    for four standard deviations of a count and three of a width that 30 rows tell (sqrt(1 / 60) in logs, each worth
-    2 z phi(z)); classes are foretold about as well as by their frequencies. With copies on both sides: 74 %, and 3 nats
-    worse."""
+    for four standard deviations of a count and three of a width estimated from 30 rows (sqrt(1 / 60) in logs, each
+    worth 2 z phi(z)); classes are predicted about as well as by their frequencies. With copies on both sides: 74 %, and
+    3 nats worse."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2300, 10))
     y = x[:, 0] + 2 * rng.normal(size=2300)
