@@ -76,8 +76,8 @@ def test_streams_after_a_fit(make: Callable[[int, int], Table]) -> None:
 
 @TABLES
 def test_streams_without_a_fit(make: Callable[[int, int], Table]) -> None:
-    """calibration: from the second batch of 200 on, and not below what a width estimated from 200 rows may miss; above it
-    by 3 %, as a network that learns fast predicts worse than it could."""
+    """calibration: from the second batch of 200 on, and not below what a width estimated from 200 rows may miss; above
+    it by 3 %, as a network that learns fast predicts worse than it could."""
     (x, y), new = make(2000, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), batch_size=20, random_state=0).partial_fit(x[:200], y[:200])
     assert not model.fitted_.calibration.stretches  # nothing was predicted yet
