@@ -211,7 +211,7 @@ def test_a_second_fit_in_full_loses_some_coverage(
 
 
 def test_rows_held_out_once_are_held_out_again(caught: list[warnings.WarningMessage]) -> None:
-    """enumeration: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
+    """contract: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
     other (a network whose units are in question is trained once); other rows it cannot judge."""
     x, y = friedman(400, 3)
     labels = y > np.median(y)
@@ -232,7 +232,7 @@ def test_rows_held_out_once_are_held_out_again(caught: list[warnings.WarningMess
 
 
 def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, caught: list[warnings.WarningMessage]) -> None:
-    """identity: a second fit of a source holds nothing out, keeps the mean width, and warns."""
+    """contract: a second fit of a source holds nothing out, keeps the mean width, and warns."""
     monkeypatch.setattr(base, "AGAIN_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     x, y = line(600, 5)

@@ -218,7 +218,7 @@ def test_sources_hold_copies_out_together(classes: bool, monkeypatch: pytest.Mon
 
 
 def test_sparsity_path_scores_rows_that_were_not_trained_on() -> None:
-    """enumeration: frames with text labels, each row twice: none on both sides; what cannot be split is an error."""
+    """contract: frames with text labels, each row twice: none on both sides; what cannot be split is an error."""
     frame, y = pd.DataFrame(np.tile(X, (2, 1)), columns=list("abc")), np.tile(np.array(["no", "yes"])[LABELS], 2)
     train, test, y_train, y_test = sparsity_path._split_off(frame, y, 0.25, 0, True)
     assert in_both(train.to_numpy(), test.to_numpy()) == 0

@@ -21,7 +21,7 @@ LABELS = (Y[:, 0] > 0).astype(np.int32)
 
 
 def test_keys_tell_rows_apart() -> None:
-    """enumeration: rows that differ in one number, or in y, have keys of their own; equal ones share theirs."""
+    """contract: rows that differ in one number, or in y, have keys of their own; equal ones share theirs."""
     x = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [-0.0, 1.0]])
     y = np.array([[0.0], [0.0], [1.0], [0.0], [5.0], [5.0]])
     keys = keys_of(x, y)
@@ -88,7 +88,7 @@ REPEATS = {
 
 @pytest.mark.parametrize("table", REPEATS)
 def test_copies_and_repeated_inputs_are_told_apart(table: str) -> None:
-    """enumeration: of repeated inputs each row is a kind of its own, of copies all are one."""
+    """contract: of repeated inputs each row is a kind of its own, of copies all are one."""
     x, y, expected = REPEATS[table]
     assert repeats_by_design(x, y) == expected
     order = RNG.permutation(len(x))
@@ -99,7 +99,7 @@ def test_copies_and_repeated_inputs_are_told_apart(table: str) -> None:
 
 @pytest.mark.parametrize("table", [name for name in REPEATS if "nois" in name and "without" not in name])
 def test_a_table_of_categories_that_was_copied_as_a_whole(table: str) -> None:
-    """enumeration: eight copies of a table that repeats by design are as many kinds as it has rows, eight rows each,
+    """contract: eight copies of a table that repeats by design are as many kinds as it has rows, eight rows each,
     and none of them is on both sides."""
     x, y, _ = REPEATS[table]
     x, y = np.tile(x, (8, 1)), np.tile(y, 8)
@@ -160,7 +160,7 @@ def test_an_estimator_warns_of_rows_that_may_be_copies() -> None:
 
 @pytest.mark.parametrize("make", [lambda: REPEATS["some 200 cells, noisy labels"][:2], lambda: (X, LABELS)])
 def test_folds_leave_copies_together(make: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
-    """enumeration: five folds of eight copies of a table, of categories or of measurements, have no kind in common."""
+    """contract: five folds of eight copies of a table, of categories or of measurements, have no kind in common."""
     x, y = make()
     data = Data(np.tile(x, (8, 1)), np.tile(y, 8).astype(np.int32), np.ones(8 * len(x)))
     fold, kinds = folds_of(data, 0), kinds_of(data.x, data.y)
