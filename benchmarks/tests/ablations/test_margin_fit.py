@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tdamp import Network, Settings
-from tdamp.engine.mstep import noise_stats, noise_target
 from tdamp.engine.state import init
+from tdamp.factors.likelihoods.probit import Probit
 from tdamp.numerics.beliefs import Moments
 from tdamp.numerics.gumbel import best_noise_var_by_quadrature
 from tdamp_bench.ablations import margin_fit
@@ -57,8 +57,8 @@ def test_direct_argmax_of_a_mixture_is_the_numerical_rule(blobs):
     state = init(network, Settings(), np.random.default_rng(0), blobs.x, blobs.y)
     mean = np.eye(3)[blobs.y] * 2 + RNG.normal(0, 1, (120, 3))
     z = Moments(mean, np.full((120, 3), 0.3))
-    stats = noise_stats("classification", "numerical", z, blobs.y, np.ones(120), np.asarray(0.7))
-    wanted = float(noise_target("classification", "numerical", stats, np.asarray(0.7)))
+    stats = Probit().noise_stats("numerical", z, blobs.y, np.ones(120), np.asarray(0.7))
+    wanted = float(Probit().noise_target("numerical", stats, np.asarray(0.7)))
     rival = np.eye(3)[blobs.y] == 0
     margin = (mean - np.take_along_axis(mean, blobs.y[:, None], 1))[rival]
     found = margin_fit.fit(Moments(margin, np.full(240, 0.6)))

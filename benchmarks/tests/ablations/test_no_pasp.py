@@ -6,7 +6,8 @@ import jax
 import numpy as np
 
 from tdamp import Network, Settings
-from tdamp.algorithm import knobs_of, minibatch_step, plan_of
+from tdamp.algorithm import minibatch_step
+from tdamp.engine.plan import knobs_of, plan_of
 from tdamp.engine.state import init
 from tdamp_bench.ablations import no_pasp
 from tdamp_bench.core.problems import Problem
@@ -59,7 +60,7 @@ def test_one_batch_of_all_rows_is_a_minibatch_step(lines):
     start = init(network, settings, np.random.default_rng(0), problem.x, problem.y)
     plan, knobs = plan_of(network, settings), knobs_of(settings, 0, 61.0)
     x, ones = problem.x - problem.x.mean(0), np.ones(61, np.float32)
-    one, stats, _ = step(plan, knobs, None, start, x, problem.y, ones)
+    one, stats, _ = step(plan, knobs, None, start, Minibatch(x, problem.y, ones))
     arm = no_pasp.Whole()
     arm.start(start)
     found, found_stats = arm.e_step(plan, knobs, start, x, problem.y, ones)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tdamp import Network, Settings
 from tdamp.engine.state import init, question, remove
-from tdamp.engine.turbo import active_logit, look
+from tdamp.engine.turbo import active_logit, refresh
 from tdamp.factors.priors import group
 from tdamp_bench.ablations import loop, projection
 from tdamp_bench.core.jobs import Job
@@ -40,7 +40,7 @@ def test_ep_is_turbo_where_groups_are_certain(state, blobs):
     """identity: all groups surely on: the projection changes no bit, and so does a whole training."""
     same(projection.project_all(state), state)
     asked = question(state, 50.0, None, from_here=True)
-    sure = asked._replace(layers=tuple(look(layer, "group", None) for layer in asked.layers))
+    sure = asked._replace(layers=tuple(refresh(layer, "group", None) for layer in asked.layers))
     assert all(bool(layer.sure) for layer in sure.layers)
     same(projection.project_all(sure), sure)
     never = replace(SMALL, prior="group", warm_up=99)

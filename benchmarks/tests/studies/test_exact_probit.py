@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.factors.likelihoods import probit
+from tdamp.factors.likelihoods.probit import Probit
 from tdamp.numerics.beliefs import Moments
 from tdamp_bench.studies import exact_probit
 
@@ -41,6 +41,6 @@ def test_exact_probit_score_of_two_classes():
     z = Moments(jnp.asarray(mean), jnp.full((3, 2), 2.0, jnp.float32))
     label, noise = jnp.zeros(3, jnp.int32), jnp.asarray(0.3, jnp.float32)
     score, prec = jax.jit(exact_probit.score)(z, label, noise)
-    true_score, true_prec = probit.score(z, label, noise)
+    true_score, true_prec = Probit().score(z, label, noise)
     np.testing.assert_allclose(score, true_score, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(prec, true_prec, rtol=1e-3, atol=1e-5)  # 1 - var / var: rounding over float32's 1e-7
