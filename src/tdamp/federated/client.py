@@ -66,7 +66,7 @@ class Client:
         """This client's report on the final posterior."""
         x, y, weight = self.data
         known = np.zeros(0)
-        if fitted.network.task == "regression":
+        if fitted.network.output.is_calibrated:
             at_rows = predicted(fitted, x)
             known = weight.astype(np.float64) @ (at_rows.noise_var / (at_rows.epistemic_var + at_rows.noise_var))
         lost = lost_without_inputs(fitted, x, y, self.ids)
