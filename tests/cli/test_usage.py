@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from importlib.metadata import EntryPoint
 
 import pytest
 
 import tdamp
 from helpers.command_examples import call
-from tdamp.cli import data, demo, main
+from tdamp.cli import data, demo, main, plugins
 from tdamp.tables import TableWarning
 
 
@@ -24,6 +25,30 @@ def test_alone_prints_help() -> None:
     commands = ("fit", "predict", "report", "inspect", "export", "data", "demo", "bench")
     assert all(name in result.out for name in commands)
     assert "fetch" in call("data").out and "accuracy" in call("bench").out
+
+
+def test_commands_of_tdamp_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: installed, both commands run; without the distribution the help still lists them, and each ends with
+    exit code 2 and a sentence that says what to install."""
+    installed = call()
+    assert "measure against peers" in installed.out and "not installed" not in installed.out
+    monkeypatch.setattr(plugins, "entry_points", lambda group: ())
+    without = call()
+    assert without.code == 0 and without.out.count("not installed: pip install tdamp-bench") == 2
+    for words in (["bench"], ["bench", "--help"], ["bench", "speed", "--quick"], ["reproduce", "--list"]):
+        stopped = call(*words)
+        assert (stopped.code, stopped.out) == (2, "") and stopped.err.count("\n") == 1
+        assert f"tdamp {words[0]} comes with the distribution tdamp-bench, which is not installed" in stopped.err
+        assert "pip install tdamp-bench" in stopped.err and "pip install -e benchmarks" in stopped.err
+
+
+def test_a_plugin_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: it is listed, its own command says why it is missing, and all other commands work."""
+    broken = EntryPoint("weather", "a_module_that_is_not_there", plugins.GROUP)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: (broken,))
+    assert "weather" in call().out and call("--version").code == 0
+    stopped = call("weather", "today")
+    assert stopped.code == 2 and "No module named 'a_module_that_is_not_there'" in stopped.err
 
 
 @pytest.mark.parametrize(

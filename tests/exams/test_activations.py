@@ -52,7 +52,7 @@ def activate(name: str, *cases: np.ndarray) -> piecewise.Activated:
 
 
 def test_every_activation_has_a_reference() -> None:
-    """identity: the oracle knows exactly the activations on offer."""
+    """contract: the oracle knows exactly the activations on offer."""
     assert set(ACTIVATIONS) == set(quadrature.REFERENCE)
 
 
@@ -163,7 +163,7 @@ def test_forward_is_a_flat_message(name: str, dtype: str) -> None:
     raw=st.lists(st.tuples(*[st.floats(-12, 12, width=16)] * 4, st.booleans(), st.booleans()), min_size=8, max_size=8)
 )
 def test_finite_in_finite_out(name: str, raw: list[tuple[float, float, float, float, bool, bool]]) -> None:
-    """identity: finite, with a non-negative variance, over 24 decades of var and message precision, in both precisions.
+    """contract: finite, with a non-negative variance, over 24 decades of var and message precision, in both precisions.
 
     The four floats are log10 of var, log10 of var * prec, and mean and shift in their own sds, cubed up to 1728.
     """

@@ -1,6 +1,6 @@
 """ONNX files against tdamp's own predictions in float64.
 
-covers: export.onnx_argmax, export.onnx_graph, export.onnx_moments
+covers: export.onnx_argmax, export.onnx_graph
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.federated import federated_fit
-from tdamp.federated.preparation import agree
+from tdamp.federated.preparation import negotiate
 from tdamp.federated.summary import merged, scales_after, scaling_of, summary_of
 from tdamp.federated.terms import Terms
 from tdamp.numerics import scaling
@@ -25,7 +25,7 @@ def terms(n_rows: int, clients: int, **changes: Any) -> Terms:
     estimator: Any = TDAMPClassifier((16,), random_state=0, **changes)
     estimator.n_features_in_ = 20
     summaries = {k: summary_of(part, None, np.ones(len(part))) for k, part in enumerate(np.array_split(x, clients))}
-    return agree(estimator, summaries, list(range(10)), **LENGTHS)[0]
+    return negotiate(estimator, summaries, list(range(10)), **LENGTHS)[0]
 
 
 @pytest.mark.parametrize(("keep", "config"), [(None, AVERAGED), (0.5, PRUNED)])

@@ -16,7 +16,7 @@ from tdamp.federated.calibration import POINTS
 from tdamp.federated.client import posterior_of
 from tdamp.federated.messages import named
 from tdamp.federated.server import Server
-from tdamp.federated.validate import refused
+from tdamp.federated.validate import problem_of_upload
 from tdamp.prediction import batched
 from tdamp.training.calibration import calibration_at
 
@@ -82,7 +82,7 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
     server, clients = held(task)
     for _ in range(2):
         uploads = uploads_of(server, clients)
-        assert not [reason for upload in uploads.values() if (reason := refused(server, upload))]
+        assert not [reason for upload in uploads.values() if (reason := problem_of_upload(server, upload))]
         for client in clients:
             sent = posterior_of(server.terms, server.broadcast(client.number))
             judged = uploads[client.number].judged
@@ -101,7 +101,7 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
     for place, value in ((-1, 1e9), (-1, -1.0), (0, 1e6), (0, -1e6)):
         wrong = upload.judged.copy()
         wrong[place] = value
-        assert "judged" in str(refused(server, upload._replace(judged=wrong)))
+        assert "judged" in str(problem_of_upload(server, upload._replace(judged=wrong)))
 
 
 def test_more_rows_held_out_than_trained_on_may_pass() -> None:
@@ -110,7 +110,7 @@ def test_more_rows_held_out_than_trained_on_may_pass() -> None:
     server.aggregate(uploads_of(server, clients))
     uploads = uploads_of(server, clients)
     assert all(upload.judged[-1] > float(upload.n_rows) for upload in uploads.values())
-    assert not any(refused(server, upload) for upload in uploads.values())
+    assert not any(problem_of_upload(server, upload) for upload in uploads.values())
 
 
 def made_up(server: Server, score: float) -> np.ndarray:
@@ -130,7 +130,7 @@ def test_the_best_round_is_kept(scores: Sequence[float], chosen: int) -> None:
         uploads = uploads_of(server, clients[:1])
         server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
         states.append(server.state)
-    server.settle()
+    server.restore_best()
     assert server.posterior_round == chosen and server.state is states[chosen - 1]
 
 
@@ -140,7 +140,7 @@ def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
     for score in (0, -1, -3, -2):
         uploads = uploads_of(server, clients[:1])
         server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
-    assert server.best is not None and server.best.round == 3
+    assert server.best is not None and server.best.at == 3
 
 
 def test_the_best_goes_through_a_checkpoint(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.federated.client import Client
 from tdamp.federated.fit import scaling_of_estimator
 from tdamp.federated.flower import client_app
-from tdamp.federated.preparation import agree, fitted_of, scaled
+from tdamp.federated.preparation import fitted_of, negotiate, scaled
 from tdamp.federated.server import Server
 from tdamp.federated.summary import summary_of
 from tdamp.prediction.batched import lost_without_inputs
@@ -121,13 +121,13 @@ def played(
     estimator: Any = regressor()
     checked = [estimator._checked(*row, *(None,) * (3 - len(row)), reset=True) for row in rows]
     summaries = {k: summary_of(X, y[:, None], w) for k, (X, y, w) in enumerate(checked)}
-    terms, start = agree(estimator, summaries, None, **options)
+    terms, start = negotiate(estimator, summaries, None, **options)
     data = [scaled("regression", scaling_of_estimator(estimator), None, *row) for row in checked]
     clients = [Client(k, terms, part) for k, part in enumerate(data)]
     server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)})
     for some in rounds or [list(range(len(rows)))] * terms.rounds:
         server.aggregate({k: clients[k].train(server.broadcast(k)) for k in some})
-    server.settle()
+    server.restore_best()
     return server, [lost_without_inputs(fitted_of(server, []), c.data.x, c.data.y, None) for c in clients]
 
 

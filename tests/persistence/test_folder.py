@@ -1,7 +1,4 @@
-"""The model folder: bits, crashes, damage, foreign files, other schemas.
-
-covers: io.atomic, io.jsonable
-"""
+"""The model folder: bits, crashes, damage, foreign files, other schemas."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A fit that was stopped goes on from its checkpoint, to the same bits; another fit does not.
 
-covers: io.records, training.fingerprint, training.snapshot
+covers: training.fingerprint, training.snapshot
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from tdamp import Fitted, JsonLines, Network, Outcome, ScalarLogger, TDAMPRegressor, TrainingCallback, fit
 from tdamp.training.logs import written_to
-from tdamp.training.trainer import Run
+from tdamp.training.trainer import Trainer
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -82,7 +82,7 @@ def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeyp
     fit(network, x, y, replace(settings, max_epochs=6, keep=5))
     assert [r.tdamp["widths"][-1] for r in caplog.records if r.tdamp["event"] == "compaction"] == [1]
     caplog.clear()
-    monkeypatch.setattr(Run, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
+    monkeypatch.setattr(Trainer, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
     fit(network, x, y, settings)
     assert caplog.records[-1].tdamp["outcome"] == "NOISE_AT_FLOOR" and "data_weight" in caplog.messages[-1]
 

@@ -32,6 +32,7 @@ from ..training.fingerprint import problem_of
 from ..training.fitted import Fitted
 from ..training.outcome import Outcome, TrainingWarning
 from ..training.progress import Show, reading, watching
+from ..training.repeats import warn_of_copies
 from . import validation
 from .defaults import (
     DEEP_HIDDEN,
@@ -229,6 +230,8 @@ class Learner(Findings, BaseEstimator):
                 network, data = self._prepared(X, y, sample_weight, first=not again)
                 settings, hold_out = self._settings(network, len(data.x))
                 fraction = self.validation_fraction if hold_out else None
+                if hold_out:
+                    warn_of_copies(data.x, data.y, stacklevel=3)
                 start = self.fitted_ if again else None
                 others = (
                     [counted_once(settings)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..training.equal_rows import repeats_by_design
+from ..training.repeats import repeats_by_design
 
 MOST_COPIES = 4
 """Times as many rows, at most, when weights are taken as copies."""

@@ -19,7 +19,7 @@ from .devices import check_alike, mesh_of
 from .fingerprint import problem_of
 from .fitted import Callback, Fitted, Monitor
 from .stored import Stored
-from .trainer import Run
+from .trainer import Trainer
 
 
 def fit(
@@ -91,4 +91,4 @@ def fit_checked(
     if stage is not None and not isinstance(stage, Stage):
         problem = problem_of(network, data, settings, seed, ids, start, devices=devices)
         stage = Checkpoint(stage, problem).stage("training")
-    return Run(network, data, settings, ids, seed, start, mesh, stage, tick).train(callback, monitor)
+    return Trainer(network, data, settings, ids, seed, start, mesh).train(callback, monitor, tick, stage)

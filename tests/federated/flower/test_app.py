@@ -24,7 +24,7 @@ from tdamp.federated import federated_fit
 from tdamp.federated.flower import server, wire
 from tdamp.federated.flower.tables import read_schema, table_client_app, table_server_app
 from tdamp.federated.privacy.central import epsilon
-from tdamp.federated.rounds import Private
+from tdamp.federated.rounds import PrivateRounds
 from tdamp.io.errors import ModelFileError
 from tdamp.persistence.save import load_with_extra
 from tdamp.tables import Encoder, read_table
@@ -116,7 +116,9 @@ def test_a_private_app(tables: list[Path], tmp_path: Path, monkeypatch: pytest.M
     This seed's noise makes some weights surer than any rows could: the next round's honest uploads count all the same.
     """
     rng = np.random.default_rng(22)
-    monkeypatch.setattr(server, "ending_of", lambda privacy, participation: Private(privacy, participation, rng))
+    monkeypatch.setattr(
+        server, "round_policy", lambda privacy, participation: PrivateRounds(privacy, participation, rng)
+    )
     app = tmp_path / "app"
     said = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3"]
     assert main.main([*said, *PRIVATE, *SMALL]) == 0
@@ -149,7 +151,6 @@ def test_no_table_named(tables: list[Path], tmp_path: Path) -> None:
     assert "expected the path of its table: start it with --node-config" in str(reply.error.reason)
 
 
-@pytest.mark.extended
 def test_run_on_the_simulation_engine(tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """contract: `tdamp federate run` ends with a model whose history has every client in every round."""
     frame = pd.concat([pd.read_csv(path) for path in tables]).dropna()

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from helpers.flower_deployment import SMALL, houses, rounds_done, status
 from helpers.flower_processes import Hanging, Processes
@@ -49,7 +48,6 @@ def twin(app: Path, data: Path) -> Any:
     return federated_fit(estimator, rows, rounds=2, local_epochs=2, callback=lambda record: True).estimator
 
 
-@pytest.mark.extended
 def test_three_machines(tmp_path: Path) -> None:
     """twin: the page's commands give the first round of `federated_fit` bit for bit; then a node dies in mid-round.
 

@@ -96,7 +96,7 @@ def test_a_late_client_joins_the_next_round() -> None:
 
 
 def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pytest.LogCaptureFixture) -> None:
-    """contract: what `refused` names, and what cannot be read, is not in the round."""
+    """contract: what `problem_of_upload` names, and what cannot be read, is not in the round."""
     grid = grid_of(numbers())
     real = grid.app
 
@@ -109,7 +109,7 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
     grid.app = app
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
-    monkeypatch.setattr(validate, "refused", refuse)
+    monkeypatch.setattr(validate, "problem_of_upload", refuse)
     found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
     assert found.history["clients"].tolist() == [[0]]
     assert "Client 1's upload is refused: too heavy" in said.text

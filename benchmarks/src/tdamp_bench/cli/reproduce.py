@@ -1,4 +1,4 @@
-"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, or a study, from the runs up (extra `bench`)."""
+"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, or a study, from the runs up."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ DATA = ("boston", "mnist")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     command = commands.add_parser(
         "reproduce",
-        help="repeat a figure of the paper's evaluation, or a study (extra `bench`)",
+        help="repeat a figure of the paper's evaluation, or a study",
         description="Runs that are finished are kept and never run again: a figure may be interrupted, and made in "
         "parts over several nights. What is drawn always shows every run that the folder holds.",
     )
