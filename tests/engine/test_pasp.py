@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tdamp.engine.pasp import anchored_power, carry_over, recentre
-from tdamp.engine.settings import Pasp
 from tdamp.engine.plan import Anchor
+from tdamp.engine.settings import Pasp
 from tdamp.engine.turbo import Layer
 from tdamp.numerics.beliefs import Message, Moments, Score, moments, natural
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.base import NoiseRule, Task
-from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
 from ..factors.priors.catalog import PRIORS
 from .network import Network, Noise
 
@@ -203,8 +203,8 @@ def check_network(network: Network) -> None:
         raise ValueError(f'task={network.task!r}: expected "regression" or "classification"')
     if network.noise not in get_args(Noise):
         raise ValueError(f'noise={network.noise!r}: expected "constant" or "varying"')
-    if network.likelihood is None:
+    if network.likelihood is None and name_of(network.task, network.noise) is None:
         raise ValueError('noise="varying" belongs to a regression with two outputs for each target')
-    if network.likelihood not in LIKELIHOODS:
+    if network.likelihood is not None and network.likelihood not in LIKELIHOODS:
         raise ValueError(f"likelihood={network.likelihood!r}: expected one of {', '.join(LIKELIHOODS)}")
     network.output.check_outputs(network.widths[-1])

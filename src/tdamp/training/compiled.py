@@ -22,6 +22,7 @@ import jax
 from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
 from ..io.atomic import write_whole
@@ -141,9 +142,10 @@ def _versions() -> str:
 
 
 def _members() -> str:
-    """The source of likelihoods and priors that were registered from outside the package."""
+    """The activations, and the source of likelihoods and priors that were registered from outside the package."""
     kinds = [type(one) for one in (*LIKELIHOODS.values(), *PRIORS.values())]
-    return "".join(inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp."))
+    foreign = [inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp.")]
+    return repr((ACTIVATIONS, foreign))
 
 
 def _read(path: Path) -> export.Exported | None:
