@@ -1,4 +1,7 @@
-"""Algorithm 1: the fast path against the loop transcription."""
+"""Algorithm 1: the fast path against the loop transcription.
+
+covers: engine.info, engine.plan
+"""
 
 from __future__ import annotations
 

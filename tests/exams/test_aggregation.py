@@ -1,4 +1,8 @@
-"""The exam of aggregation rules: every member of the catalog, and the skeleton of CONTRIBUTING, passes each check."""
+"""The exam of aggregation rules: every member of the catalog, and the skeleton of CONTRIBUTING, passes each check.
+
+covers: federated.aggregation.algebraic, federated.aggregation.base, federated.aggregation.catalog,
+    federated.aggregation.geometric, federated.aggregation.sites
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The exam of every likelihood in the catalog: messages, checks, start, noise, prediction, training."""
+"""The exam of every likelihood in the catalog: messages, checks, start, noise, prediction, training.
+
+covers: factors.likelihoods.base, factors.likelihoods.catalog, factors.likelihoods.poisson, numerics.finite
+"""
 
 from __future__ import annotations
 

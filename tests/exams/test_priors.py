@@ -1,4 +1,7 @@
-"""The exam of every prior in the catalog: log-odds, their state, learning, training."""
+"""The exam of every prior in the catalog: log-odds, their state, learning, training.
+
+covers: factors.priors.base, factors.priors.catalog, factors.priors.gaussian
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pickles of version 0.1, and modules under the names that they had."""
+"""Pickles of version 0.1, and modules under the names that they had.
+
+covers: _moved, persistence.version_0_1
+"""
 
 from __future__ import annotations
 

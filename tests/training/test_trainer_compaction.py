@@ -1,4 +1,7 @@
-"""Smaller arrays are compiled beside the training: when they are used is decided by the problem, not by the clock."""
+"""Smaller arrays are compiled beside the training: when they are used is decided by the problem, not by the clock.
+
+covers: training.compaction, training.history
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,68 @@
+"""The skeletons of CONTRIBUTING for likelihoods and priors: each, in a module of its own, trains."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tdamp import Network, Settings, fit, predictive
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
+from tdamp.factors.priors.catalog import PRIORS
+from tdamp.numerics.beliefs import Moments
+
+
+def skeleton(section: str, folder: Path) -> ModuleType:
+    """The code of a section of CONTRIBUTING, imported from a file of its own."""
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text().partition(f"## {section}")[2]
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+    path = folder / "new_member.py"
+    path.write_text(code[1])
+    spec = importlib.util.spec_from_file_location("new_member", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_new_likelihood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """autodiff: its score is the derivative of its log-partition; a network learns with it which rows are ones."""
+    likelihood = skeleton("A new likelihood", tmp_path).Bernoulli()
+    z, y = Moments(jnp.asarray([[0.4], [-1.2]]), jnp.asarray([[0.5], [2.0]])), jnp.asarray([[1.0], [0.0]])
+
+    def total(mean: jax.Array) -> jax.Array:
+        return likelihood.log_partition(Moments(mean, z.var), y, jnp.ones(1)).sum()
+
+    score = likelihood.score(z, y, jnp.ones(1))
+    np.testing.assert_allclose(score.score, jax.grad(total)(z.mean), rtol=1e-6)
+    np.testing.assert_allclose(score.prec[:, 0], -np.diag(jax.hessian(total)(z.mean)[:, 0, :, 0]), rtol=1e-5)
+    monkeypatch.setitem(LIKELIHOODS, "bernoulli", likelihood)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3)).astype(np.float32)
+    labels = (x[:, :1] > 0).astype(float)
+    network = Network((3, 6, 1), likelihood="bernoulli")
+    fitted = fit(network, x, labels, Settings(max_epochs=15, batch_size=20), seed=0)
+    found = predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, x[:, fitted.inputs])
+    assert np.mean((np.asarray(found.mean) > 0.5) == labels) > 0.95
+    with pytest.raises(ValueError, match="other numbers"):
+        fit(network, x, labels + 1, Settings(max_epochs=1))
+
+
+def test_a_new_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """rate: its odds fall where most inputs say nothing, and exactly the units asked for remain."""
+    prior = skeleton("A new prior", tmp_path).SharedOddsPrior()
+    monkeypatch.setitem(PRIORS, prior.name, prior)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 12)).astype(np.float32)
+    y = x[:, :1] + 0.1 * rng.normal(size=(200, 1))
+    settings = Settings(max_epochs=12, batch_size=20, prior=prior.name, keep=0.5)
+    fitted = fit(Network((12, 8, 1)), x, y, settings, seed=0)
+    odds = [float(layer.prior_state) for layer in fitted.state.layers]
+    assert fitted.n_units == 10 and np.isfinite(odds).all() and any(value != 0 for value in odds)
