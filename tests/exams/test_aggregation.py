@@ -1,7 +1,7 @@
 """The exam of aggregation rules: every member of the catalog, and the skeleton of CONTRIBUTING, passes each check.
 
-covers: federated.aggregation.algebraic, federated.aggregation.base, federated.aggregation.catalog,
-    federated.aggregation.geometric, federated.aggregation.sites
+covers: federated.aggregation.algebraic, federated.aggregation.base, federated.aggregation.catalog
+covers: federated.aggregation.geometric, federated.aggregation.sites
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ CHECKS = [check for name, check in globals().items() if name.startswith("check_"
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule(name: str, check: Any) -> None:
-    """quadrature, identity and contract: as each check says."""
+    """quadrature: of the density that defines the rule, and the other checks as each of them says."""
     check(RULES[name])
 
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import stats
 
 from helpers.likelihood_cases import CASES
 from tdamp import Network, Settings, fit
@@ -65,7 +66,7 @@ def test_log_partition(name: str) -> None:
             for y in case.targets:
                 expected = np.log(share @ np.exp(case.log_density(points, y, NOISE_VAR)))
                 found = total(likelihood.log_partition(z, target(name, y), noise(name)))
-                np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+                assert abs(found - expected) < case.error
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -165,17 +166,21 @@ def rows(name: str, n: int = 160) -> tuple[np.ndarray, np.ndarray]:
     return x, x[:, :1] + 0.3 * rng.normal(size=(n, 1))
 
 
+def constant_score(name: str, y: np.ndarray) -> float:
+    """Mean log score of the best prediction that is the same for all rows."""
+    if LIKELIHOODS[name].has_classes:
+        return float(np.mean(np.log(np.bincount(y)[y] / len(y))))
+    if not LIKELIHOODS[name].scales_targets:
+        return float(stats.poisson.logpmf(y, y.mean()).mean())
+    return float(stats.norm.logpdf(y, y.mean(), y.std()).mean())
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_it_trains(name: str) -> None:
-    """rate: the log score of the training rows gains at least a tenth of a nat a row over one epoch's."""
+    """rate: the log score of the training rows gains at least a fifth of a nat a row over that of a constant."""
     x, y = rows(name)
     network = Network((2, 8, CASES[name].n_outputs), likelihood=name)
-
-    def log_score(epochs: int) -> float:
-        fitted = fit(network, x.astype(np.float32), y, Settings(max_epochs=epochs, batch_size=16), seed=0)
-        z = output_moments(fitted.network, fitted.state.layers, x[:, fitted.inputs] - 0.0)
-        assert fitted.network.likelihood == name
-        return float(np.mean(network.output.log_scores(z, jnp.asarray(y), fitted.state.noise_var)))
-
-    scores = log_score(1), log_score(20)
-    assert np.isfinite(scores).all() and scores[1] > scores[0] + 0.1
+    fitted = fit(network, x.astype(np.float32), y, Settings(max_epochs=20, batch_size=16), seed=0)
+    z = output_moments(fitted.network, fitted.state.layers, x[:, fitted.inputs])
+    score = float(np.mean(network.output.log_scores(z, jnp.asarray(y), fitted.state.noise_var)))
+    assert fitted.network.likelihood == name and score > constant_score(name, y) + 0.2

@@ -20,6 +20,7 @@ class Case(NamedTuple):
     n_outputs: int
     exact: tuple[int, ...]  # outputs whose score is the derivative of the log-partition
     has_noise: bool = True
+    error: float = 1e-4  # of log_partition, in nats
 
 
 def _gaussian(z: np.ndarray, y: float, noise_var: float) -> np.ndarray:
@@ -39,9 +40,10 @@ def _poisson(z: np.ndarray, y: float, noise_var: float) -> np.ndarray:
     return stats.poisson.logpmf(y, np.exp(z[:, 0]))
 
 
+# heteroscedastic: z is learned under constant noise; 15 nodes of h are off by 0.09 nats where its variance is 3.75
 CASES = {
     "gaussian": Case(_gaussian, (-1.5, 0.3, 4.0), 1, (0,)),
-    "heteroscedastic": Case(_heteroscedastic, (-1.5, 0.3, 4.0), 2, (1,)),  # z is learned under constant noise
+    "heteroscedastic": Case(_heteroscedastic, (-1.5, 0.3, 4.0), 2, (1,), error=0.1),
     "probit": Case(_probit, (0, 1), 2, (0, 1)),
     "poisson": Case(_poisson, (0, 1, 7), 1, (0,), has_noise=False),
 }

@@ -158,6 +158,9 @@ def between(low: Array, high: Array) -> Truncated:
     mean_offset = (density * offset).sum(-1) / total
     var = (density * (offset - mean_offset[..., None]) ** 2).sum(-1) / total
     scaled = INV_SQRT_2PI * width * total
+    scaled = jnp.where(
+        width > 0, jnp.maximum(scaled, jnp.finfo(low.dtype).tiny), scaled
+    )  # XLA has no subnormal numbers
     log_mass = jnp.log(scaled) - 0.5 * peak * peak
     mass = scaled * jnp.exp(-0.5 * peak * peak)
     return Truncated(

@@ -85,10 +85,10 @@ class Program:
         meshes = [spread.mesh for spread in map(_spread, leaves) if spread is not None]
         if meshes:
             return jax.jit(flat, out_shardings=NamedSharding(meshes[0], PartitionSpec()))
-        traced = jax.jit(flat)
-        if not FOLDER:
+        traced, members = jax.jit(flat), _members()
+        if not FOLDER or members is None:
             return traced
-        name = hashlib.sha256(repr((self.function.__name__, key, _versions(), _members())).encode()).hexdigest()
+        name = hashlib.sha256(repr((self.function.__name__, key, _versions(), members)).encode()).hexdigest()
         path = FOLDER[0] / f"{name}.stablehlo"
         program = _read(path)
         if program is None:
@@ -141,10 +141,13 @@ def _versions() -> str:
     return f"{jax.__version__} {jax.default_backend()} {source.hexdigest()}"
 
 
-def _members() -> str:
-    """The activations, and the source of likelihoods and priors that were registered from outside the package."""
+def _members() -> str | None:
+    """The activations, and the source of likelihoods and priors from outside the package; None: it is not known."""
     kinds = [type(one) for one in (*LIKELIHOODS.values(), *PRIORS.values())]
-    foreign = [inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp.")]
+    try:
+        foreign = [inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp.")]
+    except (OSError, TypeError):
+        return None
     return repr((ACTIVATIONS, foreign))
 
 
