@@ -55,11 +55,12 @@ def test_every_likelihood_is_examined() -> None:
 def test_log_partition(name: str) -> None:
     """quadrature: the log of the integral of the density over Gaussian outputs, by a dense grid."""
     case, likelihood = CASES[name], LIKELIHOODS[name]
-    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    nodes = np.linspace(-9, 9, 401)
+    weights = np.exp(-0.5 * nodes**2)
     for mean in MEANS:
         for var in VARS:
             z = outputs(name, mean, var)
-            axes = np.meshgrid(*[np.arange(80)] * case.n_outputs, indexing="ij")
+            axes = np.meshgrid(*[np.arange(401)] * case.n_outputs, indexing="ij")
             index = np.stack([axis.ravel() for axis in axes], -1)
             points = np.asarray(z.mean) + np.sqrt(np.asarray(z.var)) * nodes[index]
             share = np.prod(weights[index] / weights.sum(), -1)
