@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .estimators import TDAMPClassifier, TDAMPRegressor
     from .estimators.sparsity_path import SparsityPath, sparsity_path
     from .numerics.beliefs import Message, Moments
+    from .numerics.distribution import Distribution
     from .persistence.folder import ModelFileError
     from .persistence.save import load, save
-    from .prediction.distribution import Distribution
     from .sources import Batches, MemMap, Parquet
     from .training.callbacks import ScalarLogger, TrainingCallback
     from .training.checkpoint import CheckpointError, CheckpointWarning
@@ -29,7 +29,7 @@ _HOME = {
     "Batches": "sources",
     "CheckpointError": "training.checkpoint",
     "CheckpointWarning": "training.checkpoint",
-    "Distribution": "prediction.distribution",
+    "Distribution": "numerics.distribution",
     "Fitted": "training.fitted",
     "JsonLines": "training.logs",
     "MemMap": "sources",

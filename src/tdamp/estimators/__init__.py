@@ -1,6 +1,6 @@
 """The scikit-learn face of Algorithm 1: `TDAMPRegressor`, `TDAMPClassifier`, `sparsity_path`."""
 
-from ..prediction.distribution import Distribution
+from ..numerics.distribution import Distribution
 from .classifier import TDAMPClassifier
 from .regressor import TDAMPRegressor
 

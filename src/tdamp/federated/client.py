@@ -67,7 +67,7 @@ class Client:
         known = np.zeros(0)
         if fitted.network.task == "regression":
             found = predicted(fitted, x)
-            known = weight.astype(np.float64) @ (found.noise_var / (found.epistemic_var + found.noise_var))
+            known = weight.astype(np.float64) @ (found.aleatoric_var / found.var)
         lost = lost_without_inputs(fitted, x, y, self.ids)
         return Conclusion(lost, np.asarray(self.n_rows), self._judged(fitted), known)
 

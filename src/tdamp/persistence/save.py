@@ -13,6 +13,7 @@ from ..engine.network import Network
 from ..engine.settings import Settings, check_network
 from ..engine.state import State, init, is_finite, path_name
 from ..estimators import TDAMPClassifier, TDAMPRegressor
+from ..estimators.parameters import group_ids_of
 from ..training.calibration import Calibration
 from ..training.data import check_groups
 from ..training.fitted import Fitted, active_units
@@ -111,7 +112,7 @@ def _restore(arrays: dict[str, np.ndarray], config: dict[str, Any]) -> Estimator
         if names.shape != (asked.widths[0],) or not all(isinstance(name, str) for name in names):
             raise ModelFileError("there are more or fewer feature names than inputs")
         estimator.feature_names_in_ = names
-    check_groups(estimator._group_ids(asked.widths[0]), asked.widths[0])
+    check_groups(group_ids_of(estimator, asked.widths[0]), asked.widths[0])
     outputs = asked.n_targets
     for name in SCALES if kind is TDAMPRegressor else SCALES[:3]:
         scale = arrays[name]

@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Moments, Score
+from ...numerics.distribution import Distribution
 from ...numerics.finite import check_finite
 
 Task = Literal["regression", "classification"]
@@ -33,14 +34,6 @@ class NoiseStats(NamedTuple):
     def mean(self) -> Array:
         """The sums per unit of weight."""
         return self.sums / jnp.maximum(self.weight, jnp.finfo(self.sums.dtype).tiny)
-
-
-class Predictive(NamedTuple):
-    """Moments of new targets; the variance of a new observation is the sum of the two."""
-
-    mean: Array
-    epistemic_var: Array
-    aleatoric_var: Array
 
 
 class OutputStart(NamedTuple):
@@ -133,8 +126,8 @@ class Likelihood:
 
     # prediction
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
-        """Moments of new targets, from the moments of all outputs."""
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
+        """Predictive distribution of new targets, from the moments of all outputs; on the host if those are."""
         raise NotImplementedError
 
     def log_scores(self, z: Moments, y: Array, noise_var: Array) -> Array:

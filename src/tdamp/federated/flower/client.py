@@ -9,10 +9,10 @@ import numpy as np
 
 from ..._optional import need
 from ...estimators import TDAMPClassifier, TDAMPRegressor
+from ...estimators.preprocess import check_rows, scale_rows
 from ...training.compilation import keep_compiled
 from ..client import Client, posterior_of
 from ..messages import named
-from ..preparation import scaled
 from ..summary import summary_of
 from . import wire
 
@@ -76,7 +76,7 @@ def _checked(task: str, rows: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any, Any
     """The rows as `federated_fit` would take them, and the estimator that has looked at them."""
     estimator: Any = TDAMPClassifier() if task == "classification" else TDAMPRegressor()
     X, y, sample_weight = (*rows, None)[:3]
-    return estimator, estimator._checked(X, y, sample_weight, reset=True)
+    return estimator, check_rows(estimator, X, y, sample_weight, reset=True)
 
 
 def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
@@ -88,5 +88,6 @@ def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
     if order.classes is not None and not np.isin(y, order.classes).all():
         new = sorted(set(np.unique(y).tolist()) - set(order.classes))
         raise ValueError(f"the rows have classes that the federation began without ({new}): leave these rows out")
-    data = scaled(task, order.scaling, None if order.classes is None else np.asarray(order.classes), X, y, weight)
+    classes = None if order.classes is None else np.asarray(order.classes)
+    data = scale_rows(X, y, weight, order.scaling[:2], order.scaling[2:], classes)
     return Client(order.number, order.terms, data, order.ids)

@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ..._optional import need
+from ...estimators.parameters import group_ids_of
 from ...training.compilation import keep_compiled
 from ...training.data import check_groups
 from .. import checkpoint
@@ -110,5 +111,5 @@ def _begin(grid: Any, estimator: Any, meeting: Meeting, classes: list[Any] | Non
         classes = sorted({label for about in met.values() for label in about.labels or ()})
     terms, start = agree(estimator, {number: about.summary for number, about in met.items()}, classes, **options)
     width = terms.network.widths[0]
-    ids = check_groups(estimator._group_ids(width), width)
+    ids = check_groups(group_ids_of(estimator, width), width)
     return Server(terms, start, {number: about.n_rows for number, about in met.items()}, ids)
