@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from tdamp import Batches, TDAMPClassifier, TDAMPRegressor, TrainingWarning
-from tdamp.estimators import base
+from tdamp.estimators import from_source
 from tdamp.prediction import batched
 from tdamp.selection import streamed
 from tdamp.selection.held_out import hold_out
@@ -213,7 +213,7 @@ def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessa
 
 def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, heard: list[warnings.WarningMessage]) -> None:
     """identity: a second fit of a source holds nothing out, keeps the mean width, and warns."""
-    monkeypatch.setattr(base, "AGAIN_ROWS", 100)
+    monkeypatch.setattr(from_source, "REFIT_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     x, y = line(600, 5)
     source = Batches(lambda: [(x, y)])

@@ -12,7 +12,8 @@ from sklearn.utils.validation import validate_data
 
 from ..engine.settings import check_network
 from ..numerics.scaling import identity_scales, scaled
-from ..selection import refit, streamed
+from ..selection.refit import REFIT_ROWS
+from ..selection.streamed import CHUNK_NUMBERS
 from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
@@ -41,7 +42,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
         settings, holds_out = settings_of(estimator, network, known.n_rows)
         fraction = estimator.validation_fraction if holds_out else None
         n_rows, n_inputs = known.n_rows, known.shape.n_inputs
-        few = n_rows <= refit.REFIT_ROWS and n_rows * n_inputs <= streamed.CHUNK_NUMBERS
+        few = n_rows <= REFIT_ROWS and n_rows * n_inputs <= CHUNK_NUMBERS
         with reading(estimator.verbose, "shuffling", n_rows) as tick:
             held = 0 if few or start is not None or fraction is None else min(ceil(fraction * n_rows), MOST_HELD)
             to_x, to_y = (
@@ -56,7 +57,7 @@ def _check_parameters(estimator: Any) -> None:
     """Raise ValueError for parameters that cannot be, before anything is read."""
     trial = network_of(estimator, 1, 2)
     check_network(trial)
-    settings_of(estimator, trial, refit.REFIT_ROWS)
+    settings_of(estimator, trial, REFIT_ROWS)
     if estimator.checkpoint_dir is not None and estimator.random_state is None:
         raise ValueError("checkpoint_dir: give random_state a number, or a source's rows come in another order")
 

@@ -83,7 +83,7 @@ def predicted(fitted: Fitted, x: Rows) -> Distribution:
     return raw.stretched(fitted.calibration)
 
 
-def log_scores(fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def log_scores(fitted: Fitted, x: Rows, y: np.ndarray) -> np.ndarray:
     """Log predictive density or probability of each row, x and y in the engine's units."""
     output = fitted.network.output
     if output.has_classes:

@@ -103,6 +103,6 @@ def _joined(parts: tuple[Snapshot, ...], back: np.ndarray) -> Snapshot:
     predictions, levels = zip(*parts, strict=True)
     if levels[0] is None:
         return Snapshot(np.concatenate(predictions)[back], None)
-    *moments, dof = zip(*predictions, strict=True)
-    joined = Distribution(*(np.concatenate(each) for each in moments), dof[0])
+    mean, epistemic, aleatoric, dof = zip(*predictions, strict=True)
+    joined = Distribution(np.concatenate(mean), np.concatenate(epistemic), np.concatenate(aleatoric), dof[0])
     return Snapshot(joined.take(back), Level(*np.mean(levels, axis=0)))
