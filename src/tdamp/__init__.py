@@ -6,6 +6,10 @@ Names are loaded when they are first used: `tdamp --help` need not wait for JAX.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import _moved
+
+_moved.install()
+
 if TYPE_CHECKING:
     from . import datasets, export, metrics, report, tables
     from .engine.network import Network

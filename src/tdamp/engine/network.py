@@ -9,7 +9,7 @@ from typing import Literal
 from ..factors.likelihoods.base import Likelihood, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
 
-Noise = Literal["constant", "varying"]
+Noise = Literal["constant", "varying", "none"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ package's own source, so that no old program outlives a change.
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +22,8 @@ import jax
 from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..factors.priors.catalog import PRIORS
 from ..io.atomic import write_whole
 
 FOLDER: list[Path] = []
@@ -84,7 +87,7 @@ class Program:
         traced = jax.jit(flat)
         if not FOLDER:
             return traced
-        name = hashlib.sha256(repr((self.function.__name__, key, _versions())).encode()).hexdigest()
+        name = hashlib.sha256(repr((self.function.__name__, key, _versions(), _members())).encode()).hexdigest()
         path = FOLDER[0] / f"{name}.stablehlo"
         program = _read(path)
         if program is None:
@@ -135,6 +138,12 @@ def _versions() -> str:
     for path in sorted([package / "algorithm.py", *(file for folder in folders for file in folder.rglob("*.py"))]):
         source.update(path.read_bytes())
     return f"{jax.__version__} {jax.default_backend()} {source.hexdigest()}"
+
+
+def _members() -> str:
+    """The source of likelihoods and priors that were registered from outside the package."""
+    kinds = [type(one) for one in (*LIKELIHOODS.values(), *PRIORS.values())]
+    return "".join(inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp."))
 
 
 def _read(path: Path) -> export.Exported | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from .base import Likelihood
 from .gaussian import Gaussian
 from .heteroscedastic import Heteroscedastic
+from .poisson import Poisson
 from .probit import Probit
 
-LIKELIHOODS: dict[str, Likelihood] = {member.name: member for member in (Gaussian(), Heteroscedastic(), Probit())}
+LIKELIHOODS: dict[str, Likelihood] = {
+    member.name: member for member in (Gaussian(), Heteroscedastic(), Probit(), Poisson())
+}
 
 
 def name_of(task: str, noise: str) -> str | None:

@@ -1,0 +1,143 @@
+"""Modules of version 0.1 under their old names, for pickles and for users' imports.
+
+`import tdamp.network` gives `tdamp.engine.network`, with a DeprecationWarning. The old names go with version 0.4.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+MOVED = {
+    "auto": "estimators.defaults",
+    "beliefs": "numerics.beliefs",
+    "blocks": "prediction.batched",
+    "calibration": "training.calibration",
+    "callbacks": "training.callbacks",
+    "checkpoint": "training.checkpoint",
+    "checks": "training.data",
+    "compact": "engine.compact",
+    "compilation": "training.compilation",
+    "damp": "engine.damp",
+    "datasets.cache": "io.cache",
+    "datasets.listing": "datasets.catalog",
+    "datasets.obtain": "datasets.fetch",
+    "demo": "cli.demo_run",
+    "devices": "training.devices",
+    "epoch": "training.epoch",
+    "events": "training.events",
+    "export.graph": "export.onnx_graph",
+    "export.onnx_largest": "export.onnx_argmax",
+    "export.store": "persistence.folder",
+    "export.table": "export.size_table",
+    "extras": "_optional",
+    "factors.burst": "factors.priors.burst",
+    "factors.gaussian_output": "factors.likelihoods.gaussian",
+    "factors.group_spike_slab": "factors.priors.group",
+    "factors.linear": "factors.layers.dense",
+    "factors.piecewise": "factors.activations.piecewise",
+    "factors.probit_output": "factors.likelihoods.probit",
+    "factors.spike_slab": "factors.priors.spike_slab",
+    "factors.varying_output": "factors.likelihoods.heteroscedastic",
+    "federated.aggregate": "federated.aggregation.averages",
+    "federated.app": "federated.flower.app",
+    "federated.calibrate": "federated.calibration",
+    "federated.combine": "federated.aggregation.step",
+    "federated.endings": "federated.rounds",
+    "federated.engine": "federated.flower.simulation",
+    "federated.exchange": "federated.messages",
+    "federated.flower.meeting": "federated.flower.membership",
+    "federated.flower.serve": "federated.flower.server",
+    "federated.holding_out": "federated.held_out",
+    "federated.joint": "federated.preparation",
+    "federated.printed": "federated.paper_pruning",
+    "federated.private": "federated.privacy.central",
+    "federated.robust": "federated.aggregation.robust",
+    "federated.secure": "federated.privacy.secure_sum",
+    "federated.secure_flower": "federated.flower.secure",
+    "federated.simulate": "federated.simulation",
+    "federated.site_layers": "federated.aggregation.site_layers",
+    "federated.sites": "federated.aggregation.sites",
+    "feed": "training.batches",
+    "files": "io.atomic",
+    "findings": "estimators.fitted_attributes",
+    "fitted": "training.fitted",
+    "fitting": "selection.refit",
+    "given": "estimators.validation",
+    "gumbel": "numerics.gumbel",
+    "held_out": "selection.held_out",
+    "largest": "numerics.gaussian_argmax",
+    "learner": "estimators.base",
+    "logs": "training.logs",
+    "looks": "selection.fold_predictions",
+    "model_card": "persistence.model_card",
+    "mstep": "engine.mstep",
+    "needed": "prediction.relevance",
+    "network": "engine.network",
+    "outcome": "training.outcome",
+    "parameters": "estimators.parameters",
+    "pasp": "engine.pasp",
+    "path": "estimators.sparsity_path",
+    "posterior": "prediction.samples",
+    "predict": "engine.predict",
+    "problem": "training.fingerprint",
+    "programs": "training.compiled",
+    "progress": "training.progress",
+    "prune": "engine.prune",
+    "records": "io.records",
+    "remedies": "estimators.error_hints",
+    "report.class_pictures": "report.plots.classes",
+    "report.estimator": "report.from_estimator",
+    "report.regression_pictures": "report.plots.regression",
+    "report.training_pictures": "report.plots.training",
+    "report.unit_pictures": "report.plots.units",
+    "report.words": "report.text",
+    "rows": "numerics.scaling",
+    "run": "training.trainer",
+    "saving": "persistence.save",
+    "settings": "engine.settings",
+    "snapshot": "training.snapshot",
+    "sources.arrays": "sources.memmap",
+    "sources.block": "sources.reader",
+    "split": "training.equal_rows",
+    "state": "engine.state",
+    "stored": "training.stored",
+    "streaming": "selection.streamed",
+    "student": "numerics.student_t",
+    "tables.encode": "tables.encoder",
+    "turbo": "persistence.version_0_1",
+    "twins": "selection.cross_validation",
+}
+
+
+class OldNames(MetaPathFinder, Loader):
+    """Finds a module under the name that it had."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
+        """A spec for an old name; None for all others."""
+        package, _, old = name.partition(".")
+        return ModuleSpec(name, self) if package == "tdamp" and old in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module itself, under its new name."""
+        new = f"tdamp.{MOVED[spec.name.partition('.')[2]]}"
+        warnings.warn(f"{spec.name} is {new} now; the old name goes with version 0.4", DeprecationWarning, stacklevel=2)
+        module = import_module(new)
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run already; the import system has given it the old name's spec, which is taken back."""
+        module.__spec__ = getattr(module.__spec__, "loader_state", None)
+
+
+def install() -> None:
+    """Once."""
+    if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
+        sys.meta_path.append(OldNames())

@@ -1,0 +1,178 @@
+"""The exam of every likelihood in the catalog: messages, checks, start, noise, prediction, training."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from helpers.likelihood_cases import CASES
+from tdamp import Network, Settings, fit
+from tdamp.engine.predict import output_moments
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
+from tdamp.numerics.beliefs import Moments
+
+NOISE_VAR = 0.7
+MEANS, VARS = (-1.0, 0.4), (0.02, 0.6, 2.5)
+
+
+def outputs(name: str, mean: float, var: float, dtype: str = "float64") -> Moments:
+    """Moments of one row's outputs, each a little different."""
+    n = CASES[name].n_outputs
+    return Moments(
+        jnp.asarray([[mean + 0.3 * k for k in range(n)]], dtype),
+        jnp.asarray([[var * (1 + 0.5 * k) for k in range(n)]], dtype),
+    )
+
+
+def target(name: str, y: float, dtype: str = "float64") -> jax.Array:
+    """One row of y as the likelihood takes it."""
+    return jnp.asarray([int(y)]) if LIKELIHOODS[name].has_classes else jnp.asarray([[y]], dtype)
+
+
+def noise(name: str, dtype: str = "float64") -> jax.Array:
+    """The noise variance in the likelihood's shape."""
+    return jnp.asarray(NOISE_VAR if LIKELIHOODS[name].has_classes else [NOISE_VAR], dtype)
+
+
+def total(values: jax.Array) -> jax.Array:
+    """Of a row, over its targets."""
+    return jnp.sum(values)
+
+
+def test_every_likelihood_is_examined() -> None:
+    """contract: a member of the catalog has a case here, under the name that it gives itself."""
+    assert set(CASES) == set(LIKELIHOODS)
+    assert all(name == one.name for name, one in LIKELIHOODS.items())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_log_partition(name: str) -> None:
+    """quadrature: the log of the integral of the density over Gaussian outputs, by a dense grid."""
+    case, likelihood = CASES[name], LIKELIHOODS[name]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    for mean in MEANS:
+        for var in VARS:
+            z = outputs(name, mean, var)
+            axes = np.meshgrid(*[np.arange(80)] * case.n_outputs, indexing="ij")
+            index = np.stack([axis.ravel() for axis in axes], -1)
+            points = np.asarray(z.mean) + np.sqrt(np.asarray(z.var)) * nodes[index]
+            share = np.prod(weights[index] / weights.sum(), -1)
+            for y in case.targets:
+                expected = np.log(share @ np.exp(case.log_density(points, y, NOISE_VAR)))
+                found = total(likelihood.log_partition(z, target(name, y), noise(name)))
+                np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_score(name: str) -> None:
+    """autodiff: first and minus second derivative of the log-partition in the means, where the case says exact."""
+    case, likelihood = CASES[name], LIKELIHOODS[name]
+    for var in VARS:
+        z = outputs(name, 0.3, var)
+        for y in case.targets:
+            goal, noise_var = target(name, y), noise(name)
+
+            def log_partition(mean: jax.Array, z=z, goal=goal, noise_var=noise_var) -> jax.Array:
+                return total(likelihood.log_partition(Moments(mean[None], z.var), goal, noise_var))
+
+            slope, bend = jax.grad(log_partition)(z.mean[0]), jax.hessian(log_partition)(z.mean[0])
+            score = likelihood.score(z, goal, noise_var)
+            for k in case.exact:
+                np.testing.assert_allclose(score.score[0, k], slope[k], rtol=1e-5, atol=1e-7)
+                np.testing.assert_allclose(score.prec[0, k], -bend[k, k], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_finite_over_the_numeric_range(name: str, dtype: str) -> None:
+    """contract: finite scores and log-partitions for means of +-8 and variances of 1e-6 to 1e6; precisions within their
+    bounds where the likelihood says that it is log-concave."""
+    likelihood = LIKELIHOODS[name]
+    for mean in (-8.0, 0.0, 8.0):
+        for var in (1e-6, 1.0, 1e6):
+            for y in CASES[name].targets:
+                args = outputs(name, mean, var, dtype), target(name, y, dtype), noise(name, dtype)
+                score = likelihood.score(*args)
+                assert all(bool(jnp.isfinite(a).all()) for a in (*score, likelihood.log_partition(*args)))
+                assert {a.dtype.name for a in score} == {dtype}
+                if likelihood.log_concave:
+                    assert bool((score.prec >= 0).all() and (score.prec * args[0].var <= 1 + 1e-4).all())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_are_independent(name: str) -> None:
+    """identity: permuting rows permutes scores."""
+    likelihood, case = LIKELIHOODS[name], CASES[name]
+    rng = np.random.default_rng(0)
+    z = Moments(
+        jnp.asarray(rng.normal(size=(5, case.n_outputs))), jnp.asarray(rng.uniform(0.1, 1, (5, case.n_outputs)))
+    )
+    y = jnp.concatenate([target(name, case.targets[i % len(case.targets)]) for i in range(5)])
+    order = np.array([3, 1, 4, 0, 2])
+    whole, permuted = (
+        likelihood.score(z, y, noise(name)),
+        likelihood.score(Moments(*(a[order] for a in z)), y[order], noise(name)),
+    )
+    np.testing.assert_allclose(permuted.score, whole.score[order], rtol=1e-12)
+    np.testing.assert_allclose(permuted.prec, whole.prec[order], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_targets_are_checked(name: str) -> None:
+    """contract: the example passes; text, NaN and another number of columns are refused."""
+    likelihood = LIKELIHOODS[name]
+    n_targets = CASES[name].n_outputs // likelihood.outputs_per_target
+    checked = likelihood.check_y(likelihood.example_y(n_targets), n_targets, np.float32)
+    assert len(checked) == 1
+    for bad in (np.array(["a", "b"]), np.array([[np.nan]]), np.zeros((2, 7))):
+        with pytest.raises(ValueError):
+            likelihood.check_y(bad, n_targets, np.float32)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_noise_statistics_add_up(name: str) -> None:
+    """identity: the statistics of a batch are the sums of those of its parts, and of no rows they are zero."""
+    likelihood, case = LIKELIHOODS[name], CASES[name]
+    rng = np.random.default_rng(1)
+    z = Moments(
+        jnp.asarray(rng.normal(size=(6, case.n_outputs))), jnp.asarray(rng.uniform(0.1, 1, (6, case.n_outputs)))
+    )
+    y = jnp.concatenate([target(name, case.targets[i % len(case.targets)]) for i in range(6)])
+    first = jnp.asarray([1.0, 1, 0, 0, 1, 0])
+    parts = [likelihood.noise_stats("em", z, y, weight, noise(name)) for weight in (first, 1 - first, jnp.ones(6))]
+    for a, b, whole in zip(*parts, strict=True):
+        np.testing.assert_allclose(a + b, whole, rtol=1e-10)
+    empty = likelihood.empty_noise_stats("em", case.n_outputs // likelihood.outputs_per_target, jnp.float64)
+    assert [leaf.shape for leaf in empty] == [leaf.shape for leaf in parts[0]] and not any(
+        np.any(leaf) for leaf in empty
+    )
+    moved = np.asarray(likelihood.noise_target("em", parts[2], noise(name)))
+    assert np.isfinite(moved).all() and case.has_noise == bool(np.any(moved != noise(name)))
+
+
+def rows(name: str, n: int = 160) -> tuple[np.ndarray, np.ndarray]:
+    """Targets that follow the first input."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(n, 2))
+    if LIKELIHOODS[name].has_classes:
+        return x, (x[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int)
+    if not LIKELIHOODS[name].scales_targets:
+        return x, rng.poisson(np.exp(0.5 + 0.8 * x[:, :1]))
+    return x, x[:, :1] + 0.3 * rng.normal(size=(n, 1))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_trains(name: str) -> None:
+    """rate: the log score of the training rows gains at least a tenth of a nat a row over one epoch's."""
+    x, y = rows(name)
+    network = Network((2, 8, CASES[name].n_outputs), likelihood=name)
+
+    def log_score(epochs: int) -> float:
+        fitted = fit(network, x.astype(np.float32), y, Settings(max_epochs=epochs, batch_size=16), seed=0)
+        z = output_moments(fitted.network, fitted.state.layers, x[:, fitted.inputs] - 0.0)
+        assert fitted.network.likelihood == name
+        return float(np.mean(network.output.log_scores(z, jnp.asarray(y), fitted.state.noise_var)))
+
+    scores = log_score(1), log_score(20)
+    assert np.isfinite(scores).all() and scores[1] > scores[0] + 0.1
