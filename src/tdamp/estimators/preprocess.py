@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ def check_rows(
 
 def check_continues(estimator: Any, network: Network, first: bool) -> None:
     """Raise ValueError if the parameters ask for another network than that of the fit to continue."""
-    if not first and network != estimator.network_:
+    if not first and network != replace(estimator.network_):  # one of version 0.1 does not name its likelihood
         raise ValueError(
             f"the parameters now ask for {network}, but the last fit was of {estimator.network_}: to go on with it "
             "keep its layers, activation and noise, or begin anew (fit with warm_start=False)"
