@@ -1,8 +1,8 @@
-# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv.
+# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv, but for a browser.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test faults soak mutants lint api docs bench wheel sbom audit clean
+.PHONY: demo test test-all browser faults soak mutants lint api docs bench wheel sbom audit clean
 
 .venv/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -14,37 +14,49 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet -e ".[export,report]" -c constraints.txt
 	touch $@
 
-# The report's pages are tried in a browser: Debian's Chromium, where none is there and apt-get may install it.
-.venv/.browser: .venv/.dev
-	for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
-	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
+# Here and with the benchmarks, the peers: laplace-torch asks for torchvision but does not use it, and one built for another
+# PyTorch does not import, nor does laplace-torch beside it.
+WITHOUT_FOREIGN_TORCHVISION = $(BIN)/python -c "import torchvision" 2>/dev/null || \
+	$(BIN)/python -m pip uninstall --quiet --yes torchvision
+
+.venv/.dev: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
-.venv/.dev: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[test,lint,supply]" -c constraints.txt
-	touch $@
-
-# laplace-torch asks for torchvision but does not use it, and one built for another PyTorch does not import.
-.venv/.bench: .venv/.core
-	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
-	$(BIN)/python -c "import torchvision" 2>/dev/null || $(BIN)/python -m pip uninstall --quiet --yes torchvision
+.venv/.bench: .venv/.core benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet -e . -e "benchmarks[peers]" -c constraints.txt
+	$(WITHOUT_FOREIGN_TORCHVISION)
 	touch $@
 
 demo: .venv/.demo
 	$(BIN)/tdamp demo
 
 # Three workers for two cores: some tests wait for processes of their own.
-test: .venv/.dev .venv/.browser
-	$(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
+
+# The core suite, four minutes on two cores (tests/helpers/suites.py).
+test: .venv/.dev
+	$(PYTEST) -m "not extended and not faults and not soak" tests
+
+# Everything but `faults`, `soak` and `mutants`, the benchmarks' own tests and their peers included.
+test-all: .venv/.dev
+	$(PYTEST)
+
+# The report's pages are tried in a browser where there is one: Debian's Chromium, if apt-get may install it.
+browser:
+	for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
+	(apt-get update -qq && apt-get install -y -qq chromium) || echo "No browser could be installed."
 
 faults: .venv/.dev
-	$(BIN)/python -m pytest -m faults
+	$(BIN)/python -m pytest -m faults tests
 
 # The long campaigns of docs/reliability.md.
 soak: .venv/.dev
 	$(BIN)/python -m pytest -m soak
 
 # Faults in the mathematics that the tests must see (results/mutants.md); it goes on where it was stopped.
+# `make mutants MODULES="engine/pasp"` for one module.
 mutants: .venv/.dev
 	$(BIN)/python tests/mutants/campaign.py $(MODULES)
 
@@ -74,11 +86,12 @@ bench: .venv/.bench
 ENVIRONMENT = rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \
 	$(BIN)/python -m pip --python $(1)/bin/python install --quiet $(2) -c constraints.txt
 
-# The source package and the wheel, which is then used by itself, without extras.
+# Source packages and wheels of tdamp and of tdamp-bench. That of tdamp is then used by itself, without extras.
 wheel: .venv/.dev
 	rm -rf build/dist
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist
-	$(call ENVIRONMENT,build/clean,build/dist/*.whl)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist benchmarks
+	$(call ENVIRONMENT,build/clean,build/dist/tdamp-*.whl)
 	build/clean/bin/tdamp --help > build/clean/help.txt
 	cd build/clean && TDAMP_CACHE=cache bin/python -I $(CURDIR)/tests/supply/smoke.py
 

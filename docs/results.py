@@ -1,6 +1,7 @@
 """Writes the tables of docs/results.md and docs/studies/ from results/: `python docs/results.py`; `--check` compares.
 
-Text between `<!-- NAME -->` and `<!-- end -->` is replaced; everything else on a page is written by hand.
+Text between `<!-- NAME -->` and `<!-- end -->` is replaced; everything else on a page is written by hand. `--check`
+also judges every figure anew from its runs: verdicts in results/ that were made by older rules are an error.
 """
 
 from __future__ import annotations
@@ -8,14 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from rich.console import Console
 
 from tdamp_bench.core.tables import verdict_word
+from tdamp_bench.figures import registry
+from tdamp_bench.figures.options import Options
 from tdamp_bench.figures.sparsity_contest import is_small
 
 ROOT = Path(__file__).parents[1]
@@ -196,9 +202,37 @@ def filled(page: Path) -> str:
     return BLOCK.sub(block, page.read_text())
 
 
-if __name__ == "__main__":
+def judged_anew(name: str, results: Path = RESULTS) -> dict[str, Any]:
+    """The JSON file of a figure as its runs and the present rules make it; nothing is run."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, name)
+        shutil.copytree(results / name, copy, ignore=shutil.ignore_patterns("*.png", "*.svg", "*.csv"))
+        made = json.loads((copy / f"{name}.json").read_text())
+        seeds = max(cell["seeds"] for cell in made["cells"])
+        study = registry.FIGURES[name].folder == "studies"
+        options = Options(seeds, out=Path(folder)) if study else Options(out=Path(folder), data=())
+        registry.run(name, options, Console(quiet=True))
+        return json.loads((copy / f"{name}.json").read_text())
+
+
+def stale(results: Path = RESULTS) -> list[str]:
+    """Figures whose JSON file is not what their runs and the present rules make of it."""
+    names = [name for name in registry.FIGURES if (results / name / f"{name}.json").exists()]
+    return [n for n in names if judged_anew(n, results) != json.loads((results / n / f"{n}.json").read_text())]
+
+
+def check() -> str:
+    """What is wrong with the pages and with results/, and what to do; nothing if all is well."""
     for page in PAGES:
-        if "--check" not in sys.argv:
-            page.write_text(filled(page))
-        elif filled(page) != page.read_text():
-            sys.exit(f"{page.relative_to(ROOT)} differs from results/: run `python docs/results.py`.")
+        if filled(page) != page.read_text():
+            return f"{page.relative_to(ROOT)} differs from results/: run `python docs/results.py`."
+    old = stale()
+    wrong = f"results/ has verdicts by other rules than the present ones: run `tdamp reproduce` for {', '.join(old)}."
+    return wrong if old else ""
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(check() or None)
+    for page in PAGES:
+        page.write_text(filled(page))

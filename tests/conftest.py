@@ -17,6 +17,7 @@ import jax
 import pytest
 from hypothesis import settings
 
+from helpers.suites import is_core
 from tdamp.training.compilation import keep_compiled
 
 jax.config.update("jax_enable_x64", True)
@@ -24,6 +25,24 @@ keep_compiled()
 
 settings.register_profile("house", deadline=None, derandomize=True, max_examples=50, database=None)
 settings.load_profile("house")
+
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the marker `extended` on what is not in the core suite."""
+    for item in items:
+        here = item.path.relative_to(HERE).as_posix() if item.path.is_relative_to(HERE) else ""  # or of the benchmarks
+        if not is_core(here, getattr(item, "originalname", item.name)):
+            item.add_marker(pytest.mark.extended)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A line that says which tests a missing browser has cost."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "chromium" in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"No browser: {len(skipped)} tests of the report were skipped (make browser).")
 
 
 MOST_MAPS = 20_000

@@ -151,7 +151,7 @@ def test_a_forgotten_term_would_be_seen() -> None:
 
 @pytest.mark.parametrize("every", ["minibatch", "epoch"])
 def test_no_clip_of_the_noise_is_told_where_there_was_none(every: str) -> None:
-    """enumeration: an epoch whose noise stays within its bounds has no clip; one that starts far outside has some."""
+    """contract: an epoch whose noise stays within its bounds has no clip; one that starts far outside has some."""
     network, settings = CASES["regression"][0], replace(BASE, noise_every=every)
     x, y, weight = problem(network)
     order, present = shuffle(np.random.default_rng(0), ROWS, ROWS, settings.batch_size)
@@ -163,7 +163,7 @@ def test_no_clip_of_the_noise_is_told_where_there_was_none(every: str) -> None:
 
 
 def test_light_rows_teach_the_noise_and_rows_of_no_weight_do_not() -> None:
-    """identity: a minibatch of weight 1/2 in all moves the noise; one of weight 0 leaves it as it was."""
+    """contract: a minibatch of weight 1/2 in all moves the noise; one of weight 0 leaves it as it was."""
     network, settings = CASES["regression"]
     x, y, _ = problem(network)
     state = start(network, settings, x, y, None)

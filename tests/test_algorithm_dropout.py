@@ -77,7 +77,7 @@ def test_shares_that_cannot_be(share: float) -> None:
 
 
 def test_the_estimator_passes_it_on() -> None:
-    """identity: in the settings of the fit."""
+    """contract: in the settings of the fit."""
     x = RNG.normal(size=(60, 2))
     model = TDAMPClassifier((4,), max_epochs=1, input_dropout=0.25, random_state=0).fit(x, (x[:, 0] > 0).astype(int))
     assert model.settings_.input_dropout == 0.25

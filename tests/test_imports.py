@@ -1,105 +1,116 @@
-"""Imports point downward: ground, factors, Algorithm 1, people."""
+"""A module imports only from its own folder and those listed above it in docs/architecture.md."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-import pytest
+from helpers.source_tree import MODULES, SOURCE, foreign_imports, imports, listed
 
-import tdamp
-
-ROOT = Path(tdamp.__file__).parent
-GROUND = {"beliefs", "numerics", "gumbel", "student", "calibration", "network", "programs", "extras", "files"}
-GROUND |= {"devices", "events", "largest", "records", "split"}
-ALGORITHM = {"algorithm", "damp", "turbo", "pasp", "mstep", "prune", "predict"}
-ALGORITHM |= {"settings", "state", "stored", "checks", "feed", "compact", "outcome", "epoch", "training", "needed"}
-ALGORITHM |= {"checkpoint", "problem", "snapshot", "fitted", "run"}
-FLOORS = ("ground", "factors", "algorithm", "people", "bench")
+FACTORS = ("layers", "activations", "likelihoods", "priors")
+SHARED = {"base", "catalog"}
+"""Modules of a folder of factors that its members may import: the protocol, and the list of members."""
 
 
-def floor(module: str) -> int:
-    """Index into FLOORS of a dotted module name inside the package."""
-    top = module.split(".")[0]
-    if top in GROUND:
-        return 0
-    if top == "factors":
-        return 1
-    if top in ALGORITHM:
-        return 2
-    return 4 if top == "bench" else 3
+def place(module: str) -> tuple[int, ...]:
+    """Where the module stands on the page: the position of each of its folders."""
+    parts = module.split(".")
+    ancestors = [".".join(parts[: i + 1]) for i in range(len(parts))]
+    return tuple(listed().index(name) for name in ancestors if name in listed())
 
 
-def module_name(path: Path) -> str:
-    """`factors.linear` for factors/linear.py, "" for the package itself."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def is_below(name: str, module: str) -> bool:
+    """Whether the folder of `name` is listed below that of `module`.
 
-
-MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
-
-
-def imports(module: str, top_level_only: bool = False) -> set[str]:
-    """Modules of the package that `module` imports, by its syntax tree."""
-    path = MODULES[module]
-    tree = ast.parse(path.read_text())
-    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    package = [part for part in package if part]
-    found: set[str] = set()
-    for node in tree.body if top_level_only else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name.split(".", 1)[1] for alias in node.names if alias.name.startswith("tdamp.")]
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
-            elif (node.module or "").split(".")[0] == "tdamp":
-                base = node.module.split(".")[1:]
-            else:
-                continue
-            # `from . import x` names a module, `from .x import y` usually a thing inside one
-            deeper = [".".join([*base, alias.name]) for alias in node.names]
-            names = [name if name in MODULES else ".".join(base) for name in deeper]
-        else:
-            continue
-        found |= {name for name in names if name}
-    return found - {module}
+    Folders are compared with folders beside them, so that those inside `federated/` and its own modules may import each
+    other, but `federated/privacy` nothing from `federated/flower`.
+    """
+    for here, there in zip(place(module), place(name), strict=False):
+        if here != there:
+            return there > here
+    return False
 
 
 def test_the_walk_sees_imports() -> None:
-    """enumeration: relative, absolute and from-package imports are found where they are known to be."""
-    assert imports("factors.piecewise") >= {"numerics", "beliefs"}
-    assert imports("turbo") >= {"beliefs", "factors.burst", "factors.group_spike_slab", "factors.spike_slab"}
+    """contract: relative, absolute, from-package and lazy imports are found where they are known to be."""
+    assert imports("factors.activations.piecewise") >= {"numerics.truncated_normal", "numerics.beliefs"}
+    assert "_optional" in imports("tables.errors")  # from .. import _optional
+    lazy = imports("cli.main") - imports("cli.main", lazy=False)
+    assert "cli.fit" in lazy or "cli.fit" in imports("cli.main")
+    assert "numpy" in foreign_imports("metrics")
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m])
-def test_imports_point_downward(module: str) -> None:
-    """enumeration: every import statement of every module."""
-    for name in imports(module):
-        assert name in MODULES, f"{module} imports {name}, which does not exist"
-        if module.split(".")[0] == "commands" and floor(name) == 4:
-            assert name not in imports(module, top_level_only=True), "commands import bench lazily only"
-            continue
-        here, there = floor(module), floor(name)
-        assert there <= here, f"{module} ({FLOORS[here]}) imports {name} ({FLOORS[there]})"
+def test_the_order_of_folders() -> None:
+    """contract: the page's order, at the root and inside a folder."""
+    assert is_below("training.fit", "engine.damp") and not is_below("engine.damp", "training.fit")
+    assert is_below("federated.flower.app", "federated.privacy.central")
+    assert not is_below("federated.server", "federated.aggregation.step")
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("factors.")])
-def test_a_factor_imports_no_other_factor(module: str) -> None:
-    """enumeration: the factors know only the ground."""
-    assert {name for name in imports(module) if floor(name) > 0} == set()
+def test_the_page_lists_every_folder() -> None:
+    """contract: the page's tree against the folders on disk, and the modules at the package's root."""
+    folders = {".".join(path.relative_to(SOURCE).parts) for path in SOURCE.rglob("*") if holds_modules(path)}
+    at_root = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
+    assert set(listed()) == folders | at_root
+    assert len(listed()) == len(set(listed()))
+
+
+def holds_modules(path: Path) -> bool:
+    """Whether it is a folder with Python modules."""
+    return path.is_dir() and any(path.glob("*.py"))
+
+
+def test_every_import_is_there() -> None:
+    """contract: what is imported from the package exists, and nothing but the version is taken from its root."""
+    wrong = [f"{m or 'tdamp'} -> {n or 'tdamp'}" for m in MODULES for n in imports(m) if n not in MODULES or not n]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_imports_come_from_above() -> None:
+    """contract: no module imports from a folder listed below its own, neither at its top nor inside a function."""
+    wrong = [f"{m} -> {n}" for m in MODULES if m for n in sorted(imports(m)) if is_below(n, m)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_factor_imports_no_other_factor() -> None:
+    """contract: numerics, the protocol and the catalog of its own folder are all that a factor may import.
+
+    A catalog names the members of its folder, and a protocol none.
+    """
+    wrong = []
+    for module in MODULES:
+        if module.startswith("factors."):
+            _, folder, *stem = module.split(".")
+            own = {f"factors.{folder}"} | {f"factors.{folder}.{name}" for name in SHARED}
+            for name in sorted(imports(module)):
+                same = name == f"factors.{folder}" or name.startswith(f"factors.{folder}.")
+                lists_members = not stem or stem == ["catalog"]
+                allowed = (lists_members and same) or (name in own and stem != ["base"])
+                if name.startswith("factors") and not allowed:
+                    wrong.append(f"{module} -> {name}")
+    assert not wrong, "\n".join(wrong)
+    assert {f"factors.{folder}" for folder in FACTORS} <= set(MODULES)
 
 
 def test_no_cycles() -> None:
-    """enumeration: depth-first search over top-level imports finds no way back."""
+    """contract: a depth-first search over all imports, also those inside functions, finds no way back."""
+    inside = set(MODULES) - {""}  # the package's own file names the public things for the type checker
     done: set[str] = set()
+    cycles: list[str] = []
 
     def visit(module: str, trail: tuple[str, ...]) -> None:
-        assert module not in trail, " -> ".join((*trail, module))
-        if module not in done:
-            for name in sorted(imports(module, top_level_only=True) & set(MODULES)):
+        if module in trail:
+            cycles.append(" -> ".join((*trail[trail.index(module) :], module)))
+        elif module not in done:
+            for name in sorted(imports(module) & inside):
                 visit(name, (*trail, module))
             done.add(module)
 
-    for module in MODULES:
+    for module in sorted(inside):
         visit(module, ())
-    assert done == set(MODULES)
+    assert not cycles, "\n".join(cycles)
+    assert done == inside
+
+
+def test_nothing_imports_the_benchmarks() -> None:
+    """contract: `tdamp-bench` is another distribution, which the package does not import."""
+    assert [m for m in MODULES if "tdamp_bench" in foreign_imports(m)] == []

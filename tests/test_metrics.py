@@ -22,7 +22,7 @@ CLASSES = (metrics.class_log_score, metrics.brier, metrics.ece, metrics.error_ra
 
 
 def test_log_score() -> None:
-    """enumeration: a loop over rows with math alone."""
+    """twin: a loop over rows with math alone."""
     total = 0.0
     for y, m, s in zip(Y, MEAN, STD, strict=True):
         total += math.log(math.exp(-((y - m) ** 2) / (2 * s**2)) / (s * math.sqrt(2 * math.pi)))
@@ -38,7 +38,7 @@ def test_pit() -> None:
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
 def test_coverage(level: float) -> None:
-    """enumeration: a loop that asks whether y lies between two quantiles."""
+    """twin: a loop that asks whether y lies between two quantiles."""
     inside = 0
     for y, m, s in zip(Y, MEAN, STD, strict=True):
         low, high = stats.norm(m, s).ppf([(1 - level) / 2, (1 + level) / 2])
@@ -77,7 +77,7 @@ def test_against_scikit_learn() -> None:
 
 @pytest.mark.parametrize("bins", [1, 7, 15])
 def test_ece_and_reliability(bins: int) -> None:
-    """enumeration: a loop over bins and rows."""
+    """twin: a loop over bins and rows."""
     total, counts = 0.0, []
     for k in range(bins):
         rows = [i for i, p in enumerate(PROBS) if k / bins < max(p) <= (k + 1) / bins]
@@ -103,7 +103,7 @@ def test_calibrated_predictions_score_as_they_should() -> None:
 
 
 def test_error_rate_and_a_sure_mistake() -> None:
-    """enumeration: three rows by hand; a true class of probability 0 costs a finite price."""
+    """twin: three rows by hand; a true class of probability 0 costs a finite price."""
     probs = np.array([[1.0, 0.0], [0.0, 1.0], [0.25, 0.75]])
     assert metrics.error_rate([0, 0, 1], probs) == pytest.approx(1 / 3)
     expected = (math.log(metrics.LEAST_PROB) + math.log(0.75)) / 3
@@ -113,7 +113,7 @@ def test_error_rate_and_a_sure_mistake() -> None:
 
 @pytest.mark.parametrize("score", GAUSSIAN)
 def test_bad_gaussians_raise(score) -> None:
-    """enumeration: NaN, infinity, shapes, empty arrays, a standard deviation of zero."""
+    """contract: NaN, infinity, shapes, empty arrays, a standard deviation of zero."""
     bad = np.where(np.arange(60) == 3, np.nan, Y)
     for args in ((bad, MEAN, STD), (Y, bad, STD), (Y, MEAN, np.where(bad == bad, 1, np.inf))):
         with pytest.raises(ValueError, match="not finite"):
@@ -127,7 +127,7 @@ def test_bad_gaussians_raise(score) -> None:
 
 @pytest.mark.parametrize("score", CLASSES)
 def test_bad_classes_raise(score) -> None:
-    """enumeration: NaN, negative, sums, labels out of range or not whole, shapes."""
+    """contract: NaN, negative, sums, labels out of range or not whole, shapes."""
     spoilt = PROBS.copy()
     spoilt[4, 1] = np.nan
     negative = PROBS + np.array([-2, 2, 0, 0])
@@ -143,7 +143,7 @@ def test_bad_classes_raise(score) -> None:
 
 
 def test_bad_options_raise() -> None:
-    """enumeration: levels and bins that mean nothing."""
+    """contract: levels and bins that mean nothing."""
     for level in (0, 1, 95, math.nan):
         with pytest.raises(ValueError, match="level"):
             metrics.coverage(Y, MEAN, STD, level)
@@ -153,7 +153,7 @@ def test_bad_options_raise() -> None:
 
 @pytest.mark.parametrize("bins", [1, 7, 15])
 def test_adaptive_ece(bins: int) -> None:
-    """enumeration: rows by confidence, cut into parts of one length (the first ones longer by one)."""
+    """twin: rows by confidence, cut into parts of one length (the first ones longer by one)."""
     rows = sorted(range(len(PROBS)), key=lambda i: max(PROBS[i]))
     total, at = 0.0, 0
     for k in range(bins):
@@ -167,7 +167,7 @@ def test_adaptive_ece(bins: int) -> None:
 
 
 def test_interval_width() -> None:
-    """enumeration: the distance of two quantiles, row by row."""
+    """twin: the distance of two quantiles, row by row."""
     ends = [stats.norm(m, s).ppf([0.05, 0.95]) for m, s in zip(MEAN, STD, strict=True)]
     assert metrics.interval_width(STD, 0.9) == pytest.approx(np.mean([b - a for a, b in ends]), rel=1e-12)
 
@@ -184,7 +184,7 @@ def test_pit_histogram() -> None:
 
 
 def test_aurc() -> None:
-    """enumeration: a mean for every coverage; ties score what all their orders score on average."""
+    """calibration: a mean for every coverage; ties score what all their orders score on average."""
     loss, doubt = np.abs(Y), np.round(STD, 1)
     orders = [np.lexsort((RNG.random(60), doubt)) for _ in range(4000)]
     found = [np.mean([loss[o[:k]].mean() for k in range(1, 61)]) for o in orders[:1]]
@@ -205,7 +205,7 @@ def test_ood_auroc() -> None:
 
 
 def test_bad_uncertainties_raise() -> None:
-    """enumeration: NaN, shapes, nothing, no bins, what is no probability."""
+    """contract: NaN, shapes, nothing, no bins, what is no probability."""
     for call in (
         lambda: metrics.aurc([1.0, np.nan], [1, 2]),
         lambda: metrics.aurc([1.0], [1, 2]),

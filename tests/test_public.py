@@ -10,9 +10,11 @@ import pytest
 
 import tdamp
 
+ROOT = Path(__file__).parents[1]
+
 
 def test_every_public_name_is_there() -> None:
-    """enumeration: each name of __all__ can be had, is listed by dir, and nothing else is promised."""
+    """contract: each name of __all__ can be had, is listed by dir, and nothing else is promised."""
     for name in tdamp.__all__:
         assert getattr(tdamp, name) is not None
     assert set(tdamp.__all__) == set(tdamp._HOME) | set(tdamp._MODULES)
@@ -22,15 +24,26 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_the_package_is_loaded_when_it_is_used() -> None:
-    """enumeration: importing tdamp and its command line brings in neither JAX nor pandas nor scikit-learn."""
+    """contract: importing tdamp and its command line brings in neither JAX nor pandas nor scikit-learn."""
     code = "import sys, tdamp.cli; print([m for m in ('jax', 'pandas', 'sklearn', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "docs", "bench"])
-def test_make_knows_how(target: str) -> None:
-    """enumeration: from a bare checkout each target begins with a virtual environment and ends with its command."""
-    root = Path(__file__).parents[1]
-    run = subprocess.run(["make", "-n", "-B", target], cwd=root, capture_output=True, text=True)
+def would_do(target: str) -> str:
+    """The commands that make would run for a target, from a bare checkout."""
+    run = subprocess.run(["make", "-n", "-B", target], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0 and run.stderr == ""
-    assert run.stdout.index("-m venv") < run.stdout.index("pip install") < run.stdout.rindex(".venv/bin/")
+    return run.stdout
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "test-all", "lint", "docs", "bench"])
+def test_make_knows_how(target: str) -> None:
+    """contract: from a bare checkout each target begins with a virtual environment and ends with its command."""
+    done = would_do(target)
+    assert done.index("-m venv") < done.index("pip install") < done.rindex(".venv/bin/")
+
+
+def test_only_make_browser_installs_a_browser() -> None:
+    """contract: no target that tests or shows something asks apt-get for one."""
+    assert "apt-get" in would_do("browser")
+    assert not [t for t in ("demo", "test", "test-all", "faults", "soak", "lint", "docs") if "apt-get" in would_do(t)]

@@ -13,6 +13,7 @@ import tdamp
 from tdamp import Outcome, Settings, TDAMPRegressor
 
 SOURCE = Path(tdamp.__file__).parent
+OUTCOMES = "src/tdamp/training/outcome.py"
 PAGE = Path(__file__).parents[1] / "docs/howto/log.md"
 DO = ("Check", "Scale", "Use")
 """How a remedy begins."""
@@ -24,7 +25,7 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
-def told_by(path: Path) -> list[str]:
+def messages_of(path: Path) -> list[str]:
     """The messages of the `warnings.warn` calls of a file, with {} for what is filled in."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
@@ -35,12 +36,14 @@ def told_by(path: Path) -> list[str]:
     return found
 
 
-WARNERS = {f"src/tdamp/{path.relative_to(SOURCE)}": told_by(path) for path in SOURCE.rglob("*.py") if told_by(path)}
+WARNERS = {
+    f"src/tdamp/{path.relative_to(SOURCE)}": messages_of(path) for path in SOURCE.rglob("*.py") if messages_of(path)
+}
 
 
 @pytest.mark.parametrize("outcome", WRONG)
 def test_outcomes_have_remedies(outcome: Outcome) -> None:
-    """enumeration: what happened, then what to do; every parameter that is named exists."""
+    """contract: what happened, then what to do; every parameter that is named exists."""
     first, *_, last = sentences(str(outcome))
     assert first != last and first.startswith("Training ") and last.startswith(DO)
     known = {*Settings.__dataclass_fields__, *inspect.signature(TDAMPRegressor).parameters}
@@ -49,10 +52,10 @@ def test_outcomes_have_remedies(outcome: Outcome) -> None:
 
 
 def test_warnings_have_remedies() -> None:
-    """enumeration: every `warnings.warn` of the package; that of outcome.py is the outcome's sentence."""
-    assert WARNERS["src/tdamp/outcome.py"] == ["{}"] and len(WARNERS) > 1
+    """contract: every `warnings.warn` of the package; that of an outcome is the outcome's own sentence."""
+    assert WARNERS[OUTCOMES] == ["{}"] and len(WARNERS) > 1
     for path, messages in WARNERS.items():
-        for message in messages if path != "src/tdamp/outcome.py" else ():
+        for message in messages if path != OUTCOMES else ():
             assert sentences(message)[-1].startswith(DO), f"{path}: say what to do, at the end of: {message}"
 
 

@@ -1,9 +1,62 @@
-"""Small made-up problems for the benchmark tests."""
+"""JAX as in tests/conftest.py, and small made-up problems for the benchmark tests."""
 
+import atexit
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+if "TDAMP_CACHE" not in os.environ:  # compiled code is shared between the workers, and not with the user's own
+    os.environ["TDAMP_CACHE"] = tempfile.mkdtemp(prefix="tdamp-tests-")
+    atexit.register(shutil.rmtree, os.environ["TDAMP_CACHE"], ignore_errors=True)
+
+import jax
 import numpy as np
 import pytest
+from figure_toys import LISTED, Toy
+from hypothesis import settings
+from rich.console import Console
 
+from tdamp.training.compilation import keep_compiled
+from tdamp_bench.core import problems
 from tdamp_bench.core.problems import Problem
+from tdamp_bench.figures import methods, tasks
+from tdamp_bench.suites.classes.sets import small_digits
+
+jax.config.update("jax_enable_x64", True)
+keep_compiled()
+
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=50, database=None)
+settings.load_profile("house")
+
+MOST_MAPS = 20_000
+"""Memory maps of a process above which compiled code is released: Linux allows 65,530, and XLA crashes beyond them."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _release_compiled_code() -> Iterator[None]:
+    """Compiled code of the benchmarks, which have many shapes, is released before there is too much of it."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_text().count("\n") > MOST_MAPS:
+        jax.clear_caches()
+
+
+@pytest.fixture
+def console() -> Console:
+    """A console that writes into memory."""
+    return Console(file=io.StringIO(), width=200)
+
+
+@pytest.fixture(scope="session")
+def digits() -> Problem:
+    """scikit-learn's digits as large as MNIST's: 1,000 to train on, 150 to test."""
+    x, y = small_digits()
+    return Problem("classification", x[:1000], y[:1000], x[1000:1150], y[1000:1150])
 
 
 @pytest.fixture
@@ -25,3 +78,16 @@ def lines():
     return [
         Problem("regression", x[o[:61]], y[o[:61]], x[o[61:]], y[o[61:]]) for o in (np.arange(81), np.arange(81)[::-1])
     ]
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch, blobs: Problem, lines: list[Problem]) -> type[Toy]:
+    """The toys in place of all methods, made-up data, an empty log."""
+    monkeypatch.setattr(methods, "METHODS", LISTED)
+    monkeypatch.setattr("tdamp_bench.figures.groups.METHODS", LISTED)
+    monkeypatch.setattr(problems, "boston", lambda splits: (lines * 5)[:splits])
+    monkeypatch.setattr(problems, "mnist", lambda rows=None, test_rows=None: blobs)
+    monkeypatch.setattr(tasks, "MNIST_VALIDATION", 30)
+    monkeypatch.setattr(Toy, "calls", [])
+    monkeypatch.setattr(Toy, "stop_at", None)
+    return Toy

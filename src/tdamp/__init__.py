@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from .engine.network import Network
     from .engine.predict import class_probs, log_class_probs, mean_network, output_moments, predictive
     from .engine.settings import Settings
-    from .estimators import TDAMPClassifier, TDAMPRegressor
+    from .estimators import TDAMPClassifier, TDAMPRegressor, load, save
     from .estimators.sparsity_path import SparsityPath, sparsity_path
+    from .io.errors import ModelFileError
     from .numerics.beliefs import Message, Moments
     from .numerics.distribution import Distribution
-    from .persistence.folder import ModelFileError
-    from .persistence.save import load, save
     from .sources import Batches, MemMap, Parquet
     from .training.callbacks import ScalarLogger, TrainingCallback
     from .training.checkpoint import CheckpointError, CheckpointWarning
@@ -38,7 +37,7 @@ _HOME = {
     "JsonLines": "training.logs",
     "MemMap": "sources",
     "Message": "numerics.beliefs",
-    "ModelFileError": "persistence.folder",
+    "ModelFileError": "io.errors",
     "Moments": "numerics.beliefs",
     "Network": "engine.network",
     "Outcome": "training.outcome",
@@ -52,12 +51,12 @@ _HOME = {
     "TrainingWarning": "training.outcome",
     "class_probs": "engine.predict",
     "fit": "training.fit",
-    "load": "persistence.save",
+    "load": "estimators",
     "log_class_probs": "engine.predict",
     "mean_network": "engine.predict",
     "output_moments": "engine.predict",
     "predictive": "engine.predict",
-    "save": "persistence.save",
+    "save": "estimators",
     "sparsity_path": "estimators.sparsity_path",
 }
 _MODULES = ("datasets", "export", "metrics", "report", "tables")

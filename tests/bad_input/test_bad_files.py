@@ -93,19 +93,19 @@ def check(counts: dict[str, int], found: dict[str, Counter[str]]) -> None:
 
 
 def test_spoiled_files(clean: Path) -> None:
-    """enumeration: some hundred mutations of every kind of file end as they should."""
+    """contract: some hundred mutations of every kind of file end as they should."""
     check(FEW, campaign(clean, FEW))
 
 
 @pytest.mark.soak
 def test_ten_thousand_spoiled_files(clean: Path) -> None:
-    """enumeration: more than 10,000 mutations; their outcomes are printed (run with -s)."""
+    """contract: more than 10,000 mutations; their outcomes are printed (run with -s)."""
     assert sum(MANY.values()) > 10_000
     check(MANY, campaign(clean, MANY))
 
 
 def test_the_watch_hears_code(tmp_path: Path) -> None:
-    """enumeration: the audit hook of the campaign notices a pickle that calls a system command, and an exec."""
+    """contract: the audit hook of the campaign notices a pickle that calls a system command, and an exec."""
     code = (
         "import sys, pickle; from helpers import fuzz_files as f; sys.addaudithook(f.listen); f.listening.append(True);"
         "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.heard))"

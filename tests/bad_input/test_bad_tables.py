@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
-from helpers.bad_kinds import ROWS, classifier, proper, regressor
+from helpers.bad_kinds import ROWS, assert_proper, classifier, regressor
 from tdamp import TrainingWarning
 
 EXAMPLES = 40
@@ -98,7 +98,7 @@ def _check_predictions(model: Any, X: Any) -> None:
         assert set(model.predict(X).tolist()) <= set(model.classes_.tolist())
     else:
         mean, std = model.predict(X, return_std=True)
-        proper(mean, std)
+        assert_proper(mean, std)
         interval = model.predict_interval(X)
         assert mean.shape == (ROWS,) and (interval[:, 0] <= interval[:, 1]).all() and np.isfinite(interval).all()
 
@@ -140,14 +140,14 @@ def count(examples: int) -> Counter[str]:
 
 
 def test_random_tables() -> None:
-    """property: a clear error, or predictions that are proper distributions; both are met often."""
+    """contract: a clear error, or predictions that are proper distributions; both are met often."""
     found = count(EXAMPLES)
     assert min(found[f"{task} {end}"] for task in TASKS for end in ("learned", "refused")) >= EXAMPLES / 10, found
 
 
 @pytest.mark.soak
 def test_many_random_tables() -> None:
-    """property: as above, thousands of times; the outcomes are printed (run with -s)."""
+    """contract: as above, thousands of times; the outcomes are printed (run with -s)."""
     found = count(MANY_EXAMPLES)
     print(dict(found))
     assert found.total() >= MANY_EXAMPLES

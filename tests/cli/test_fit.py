@@ -21,15 +21,15 @@ from tdamp.training.equal_rows import drawn_rows
 
 def test_facts(regression: Example) -> None:
     """identity: rows add up, sizes follow from the widths, and keep is met."""
-    assert regression.said.code == 0, regression.said.err
-    found = regression.said.json
+    assert regression.result.code == 0, regression.result.err
+    found = regression.result.json
     assert (found["train_rows"], found["test_rows"], found["task"]) == (120, 30, "regression")
     asked, left = found["size"]["asked"], found["size"]["left"]
     # area, district (3), sold, garden and its mark
     assert asked["widths"] == [7, 16, 1] and asked["parameters"] == 8 * 16 + 17
     assert left["units"] == sum(left["widths"][:-1]) <= round(0.5 * asked["units"]) + 2
     assert any("garden" in note and "missing" in note for note in found["notes"])
-    assert "garden" in regression.said.err  # the notes are also told, beside the JSON
+    assert "garden" in regression.result.err  # the notes are printed too, beside the JSON
 
 
 def test_test_score_is_of_rows_not_trained_on(regression: Example) -> None:
@@ -39,7 +39,7 @@ def test_test_score_is_of_rows_not_trained_on(regression: Example) -> None:
     test = drawn_rows(x, y, 0.2, 0, classes=False)
     estimator = tdamp.load(regression.model)
     mean = estimator.predict(pd.DataFrame(x[test], columns=estimator.feature_names_in_))
-    assert regression.said.json["test"]["r2"] == pytest.approx(r2_score(y[test], mean), rel=1e-5)
+    assert regression.result.json["test"]["r2"] == pytest.approx(r2_score(y[test], mean), rel=1e-5)
     np.testing.assert_allclose(estimator.x_mean_, x[~test].mean(0), rtol=1e-6)  # scales of training rows alone
 
 
@@ -59,14 +59,14 @@ def test_log(regression: Example, tmp_path: Path) -> None:
     epochs = [record["log_evidence"] for record in records if record["event"] == "epoch"]
     assert first == {"before": True} and records[-1]["event"] == "end"
     assert epochs == [row["log_evidence"] for row in tdamp.load(tmp_path / "m").fitted_.history]
-    said = call(*again, "--force", "--log", tmp_path / "none" / "log.jsonl")
-    assert said.code == 2 and "none/log.jsonl: No such file" in said.err
+    result = call(*again, "--force", "--log", tmp_path / "none" / "log.jsonl")
+    assert result.code == 2 and "none/log.jsonl: No such file" in result.err
 
 
 def test_classes(classification: Example) -> None:
     """identity: text targets make a classification with these classes, scored as one."""
-    assert classification.said.code == 0, classification.said.err
-    found = classification.said.json
+    assert classification.result.code == 0, classification.result.err
+    found = classification.result.json
     assert found["task"] == "classification"
     assert set(found["test"]) == {"rows", "accuracy", "accuracy_of_commonest", "log_score", "ece"}
     assert list(tdamp.load(classification.model).classes_) == ["high", "low", "middle"]
@@ -75,22 +75,22 @@ def test_classes(classification: Example) -> None:
 def test_noise_by_row(tmp_path: Path, classification: Example) -> None:
     """identity: the estimator has the noise asked for; a classification says that it has none."""
     data = csv(tmp_path, "h.csv", houses(60))
-    said = call("fit", data, "--target", "price", "--noise", "varying", "--out", tmp_path / "m", *SMALL)
-    assert said.code == 0, said.err
+    result = call("fit", data, "--target", "price", "--noise", "varying", "--out", tmp_path / "m", *SMALL)
+    assert result.code == 0, result.err
     assert tdamp.load(tmp_path / "m").noise == "varying"
-    said = call("fit", classification.data, "--target", "band", "--noise", "varying", "--out", tmp_path / "c", *SMALL)
-    assert said.code == 2 and "belongs to a regression" in said.err and not (tmp_path / "c").exists()
+    result = call("fit", classification.data, "--target", "band", "--noise", "varying", "--out", tmp_path / "c", *SMALL)
+    assert result.code == 2 and "belongs to a regression" in result.err and not (tmp_path / "c").exists()
 
 
 def test_text_for_people(tmp_path: Path) -> None:
     """golden(what a first user must find): notes, sizes, scores and the next commands; two targets; force."""
     data = csv(tmp_path, "h.csv", houses(150))
     arguments = ["fit", data, "--target", "price", "--target", "garden", "--drop", "band", "--out", tmp_path / "a b"]
-    said = call(*arguments, *SMALL)
-    assert said.code == 0, said.err
+    result = call(*arguments, *SMALL)
+    assert result.code == 0, result.err
     for part in ("asked for", "R2 of price", "RMSE of garden", "tdamp predict '", "test rows", "Noise level"):
-        assert part in said.out
-    assert "missing in" in said.out  # garden is a target, so rows without it are left out
+        assert part in result.out
+    assert "missing in" in result.out  # garden is a target, so rows without it are left out
     before = files(tmp_path / "a b")
     refused = call(*arguments, *SMALL)
     assert refused.code == 2 and "--force" in refused.err and files(tmp_path / "a b") == before
@@ -113,8 +113,8 @@ def test_interrupted(regression: Example, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(TDAMPRegressor, "fit", stopped)
     before = files(regression.model)
-    said = call("fit", regression.data, "--target", "price", "--out", regression.model, "--force", *SMALL)
-    assert said.code == 130 and "as it was" in said.err and "Traceback" not in said.err
+    result = call("fit", regression.data, "--target", "price", "--out", regression.model, "--force", *SMALL)
+    assert result.code == 130 and "as it was" in result.err and "Traceback" not in result.err
     assert files(regression.model) == before
 
 
@@ -126,39 +126,40 @@ def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypa
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     save = checkpoint.Stage.save
 
-    def stopping(*given: Any) -> None:
-        save(*given)
-        if given[1] == 2:
+    def stopping(*arguments: Any) -> None:
+        save(*arguments)
+        if arguments[1] == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint.Stage, "save", stopping)
-        said = call(*again, "--out", tmp_path / "m")
-    assert said.code == 130 and f"the same command goes on from the checkpoint in {place}" in said.err
+        result = call(*again, "--out", tmp_path / "m")
+    assert result.code == 130 and f"the same command goes on from the checkpoint in {place}" in result.err
     assert sorted(path.name[:9] for path in place.iterdir()) == ["start-000", "training-", "training-"]
-    said = call(*again, "--seed", "1", "--out", tmp_path / "m")
-    assert said.code == 2 and "another training (seed differs; x differs" in said.err and "Traceback" not in said.err
-    said = call(*again, "--out", tmp_path / "m")
-    assert said.code == 0 and not place.exists()
+    result = call(*again, "--seed", "1", "--out", tmp_path / "m")
+    assert result.code == 2 and "Traceback" not in result.err
+    assert "another training (seed differs; x differs" in result.err
+    result = call(*again, "--out", tmp_path / "m")
+    assert result.code == 0 and not place.exists()
     assert (tmp_path / "m/model.safetensors").read_bytes() == (regression.model / "model.safetensors").read_bytes()
 
 
 def test_where_a_checkpoint_cannot_be(regression: Example, tmp_path: Path) -> None:
-    """enumeration: in the model's folder, in a file's place and where nothing can be written: told at once."""
+    """contract: in the model's folder, in a file's place and where nothing can be written: told at once."""
     out, file = tmp_path / "m", tmp_path / "file"
     file.write_text("mine")
     places = {out: "choose a folder outside", out / "c": "choose a folder outside", file: "file is in the way"}
     for place, words in {**places, Path("/proc/nowhere"): "cannot be written"}.items():
-        said = call("fit", regression.data, "--target", "price", "--out", out, "--checkpoint", place, *SMALL)
-        assert said.code == 2 and words in said.err and said.err.count("\n") == 1 and said.out == ""
+        result = call("fit", regression.data, "--target", "price", "--out", out, "--checkpoint", place, *SMALL)
+        assert result.code == 2 and words in result.err and result.err.count("\n") == 1 and result.out == ""
     assert not out.exists() and file.read_text() == "mine"
 
 
 def test_impossible_settings(regression: Example, tmp_path: Path) -> None:
     """identity: more units than there are, and shares for layers that are not there, are told without a traceback."""
     for keep in ("900", "1,0.3,0.3,0.3"):
-        said = call("fit", regression.data, "--target", "price", "--out", tmp_path / "m", "--keep", keep, *SMALL)
-        assert said.code == 1 and said.err.splitlines()[-1].startswith("tdamp: ") and "keep" in said.err
+        result = call("fit", regression.data, "--target", "price", "--out", tmp_path / "m", "--keep", keep, *SMALL)
+        assert result.code == 1 and result.err.splitlines()[-1].startswith("tdamp: ") and "keep" in result.err
         assert not (tmp_path / "m").exists()
 
 
@@ -194,11 +195,11 @@ def _broken(frame: pd.DataFrame, case: str) -> pd.DataFrame:
     ],
 )
 def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) -> None:
-    """enumeration: each fault ends with 1 and one line that names the file and the fault; nothing is written."""
+    """contract: each fault ends with 1 and one line that names the file and the fault; nothing is written."""
     data = csv(tmp_path, "h.csv", _broken(houses(40), case))
-    said = call("fit", data, "--target", target, "--out", tmp_path / "m", *SMALL)
-    assert said.code == 1 and words in said.err and "h.csv" in said.err and said.out == ""
-    assert said.err.startswith("tdamp: ") and said.err.count("\n") <= 2
+    result = call("fit", data, "--target", target, "--out", tmp_path / "m", *SMALL)
+    assert result.code == 1 and words in result.err and "h.csv" in result.err and result.out == ""
+    assert result.err.startswith("tdamp: ") and result.err.count("\n") <= 2
     assert not (tmp_path / "m").exists()
 
 
@@ -219,20 +220,20 @@ def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) 
     ],
 )
 def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: each mistake ends with 2 before any training, and the message helps."""
+    """contract: each mistake ends with 2 before any training, and the message helps."""
     monkeypatch.chdir(tmp_path)
     csv(tmp_path, "houses.csv", houses(40))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
-    given = {"data": "houses.csv", "--target": "price", "--out": "m"} | change
-    said = call("fit", given.pop("data"), *(part for pair in given.items() for part in pair))
-    assert said.code == 2 and words in said.err and said.err.startswith("tdamp: ") and said.out == ""
+    options = {"data": "houses.csv", "--target": "price", "--out": "m"} | change
+    result = call("fit", options.pop("data"), *(part for pair in options.items() for part in pair))
+    assert result.code == 2 and words in result.err and result.err.startswith("tdamp: ") and result.out == ""
     assert (tmp_path / "full" / "notes.txt").read_text() == "mine" and not (tmp_path / "m").exists()
 
 
 def test_empty_files(tmp_path: Path) -> None:
-    """enumeration: nothing at all, and a header alone."""
+    """contract: nothing at all, and a header alone."""
     for content, words in (("", "is empty"), ("a,b\n", "no rows")):
         (tmp_path / "e.csv").write_text(content)
-        said = call("fit", tmp_path / "e.csv", "--target", "a", "--out", tmp_path / "m")
-        assert said.code == 1 and words in said.err
+        result = call("fit", tmp_path / "e.csv", "--target", "a", "--out", tmp_path / "m")
+        assert result.code == 1 and words in result.err

@@ -22,8 +22,8 @@ COMMAND = [sys.executable, "-m", "tdamp.cli"]
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command in a folder."""
-    given = [str(argument) for argument in arguments]
-    return subprocess.run([*COMMAND, *given], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
+    texts = [str(argument) for argument in arguments]
+    return subprocess.run([*COMMAND, *texts], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -58,9 +58,9 @@ def test_ctrl_c_during_training(tmp_path: Path) -> None:
     assert "150 rows" in process.stdout.readline()
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=HANGS)
-    assert process.returncode == 130, said
-    assert "tdamp: interrupted; nothing was saved." in said and "Traceback" not in said
+    _, result = process.communicate(timeout=HANGS)
+    assert process.returncode == 130, result
+    assert "tdamp: interrupted; nothing was saved." in result and "Traceback" not in result
     assert not (tmp_path / "m").exists()
 
 
@@ -91,6 +91,6 @@ def test_session_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     commands = re.findall(r"^```sh\n(tdamp .*)\n```", session, re.MULTILINE)
     assert [shlex.split(command)[1] for command in commands] == ["fit", "predict", "inspect", "report", "export", "fit"]
     for command in commands:
-        said = call(*shlex.split(command)[1:])
-        assert said.code == (2 if "prize" in command else 0), said.err
+        result = call(*shlex.split(command)[1:])
+        assert result.code == (2 if "prize" in command else 0), result.err
     assert {"predictions.csv", "report.html", "model.onnx"} <= {path.name for path in tmp_path.iterdir()}

@@ -60,8 +60,8 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["fit", data, "--target", "price", "--hidden", "16", "--batch-size", "32", "--epochs", "12"]
     around = {"JAX_ENABLE_X64": "true", "KILLED_AT": "fold1 4"}
     process = begun(tmp_path, *arguments, "--out", "m", "--checkpoint", place, **around)
-    _, said = process.communicate()
-    assert process.returncode == -signal.SIGKILL, said
+    _, result = process.communicate()
+    assert process.returncode == -signal.SIGKILL, result
     there = {path.name for path in place.iterdir()}
     trained: list[int] = []
     load = checkpoint.Stage.load

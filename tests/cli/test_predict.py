@@ -1,4 +1,7 @@
-"""`tdamp predict` in this process."""
+"""`tdamp predict` in this process.
+
+covers: cli.files, cli.inspect
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ def new(tmp_path: Path) -> Path:
 
 def test_intervals(regression: Example, new: Path) -> None:
     """twin: the estimator's own interval on the encoder's rows; CSV rounds to a ten-thousandth of the std."""
-    said = call("predict", regression.model, new, "--interval", "0.8")
-    assert said.code == 0, said.err
-    table = pd.read_csv(io.StringIO(said.out))
+    result = call("predict", regression.model, new, "--interval", "0.8")
+    assert result.code == 0, result.err
+    table = pd.read_csv(io.StringIO(result.out))
     estimator, extra = load_with_extra(regression.model)
     x = pd.DataFrame(
         Encoder.from_json(extra["encoder"]).transform(read_table(new)), columns=estimator.feature_names_in_
@@ -43,21 +46,21 @@ def test_intervals(regression: Example, new: Path) -> None:
 
 def test_classes(classification: Example, new: Path) -> None:
     """identity: the class is the likeliest, probabilities sum to one."""
-    said = call("predict", classification.model, new, "--json").json
-    for row in said["predictions"]:
+    result = call("predict", classification.model, new, "--json").json
+    for row in result["predictions"]:
         probs = {name: value for name, value in row.items() if name.startswith("p_")}
         assert list(probs) == ["p_high", "p_low", "p_middle"]
         assert sum(probs.values()) == pytest.approx(1) and f"p_{row['class']}" == max(probs, key=probs.__getitem__)
-    right = [row["class"] for row in said["predictions"]] == houses(30, seed=1)["band"]
-    assert said["scores"]["accuracy"] == pytest.approx(right.mean())
+    right = [row["class"] for row in result["predictions"]] == houses(30, seed=1)["band"]
+    assert result["scores"]["accuracy"] == pytest.approx(right.mean())
 
 
 def test_files_hold_what_is_printed(regression: Example, new: Path, tmp_path: Path) -> None:
     """identity: CSV, Parquet and JSON agree; with --out there are no rows on standard output."""
     rows = pd.DataFrame(call("predict", regression.model, new, "--json").json["predictions"])
     for name in ("p.csv", "sub/p.parquet"):
-        said = call("predict", regression.model, new, "--out", tmp_path / name)
-        assert said.code == 0 and said.out.count("\n") == 1
+        result = call("predict", regression.model, new, "--out", tmp_path / name)
+        assert result.code == 0 and result.out.count("\n") == 1
     np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv"), rows, atol=1e-4 * rows["std"].min(), rtol=0)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "sub" / "p.parquet"), rows)
     assert call("predict", regression.model, new, "--out", tmp_path / "p.csv", "--json").json["out"].endswith("p.csv")
@@ -66,8 +69,8 @@ def test_files_hold_what_is_printed(regression: Example, new: Path, tmp_path: Pa
 def test_scores_only_where_the_target_is(regression: Example, new: Path, tmp_path: Path) -> None:
     """identity: scores with the target, on the rows that have it; none without."""
     frame = pd.read_csv(new)
-    said = call("predict", regression.model, new)
-    assert "RMSE" in said.err and "RMSE" not in said.out
+    result = call("predict", regression.model, new)
+    assert "RMSE" in result.err and "RMSE" not in result.out
     half = csv(tmp_path, "half.csv", frame.assign(price=frame["price"].where(frame.index < 12)))
     found = call("predict", regression.model, half, "--json").json
     assert (found["rows"], found["scores"]["rows"]) == (30, 12)
@@ -81,40 +84,40 @@ def test_scores_only_where_the_target_is(regression: Example, new: Path, tmp_pat
 
 
 def test_other_columns(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: a lacking column ends with 1; a new one, a new level and a new gap are told and predicted."""
+    """contract: a lacking column ends with 1; a new one, a new level and a new gap are told and predicted."""
     frame = pd.read_csv(new)
     lacking = call("predict", regression.model, csv(tmp_path, "l.csv", frame.drop(columns="area")))
     assert lacking.code == 1 and "no column 'area'" in lacking.err and lacking.out == ""
     odd = frame.assign(weather="fine", district="moon", area=frame["area"].where(frame.index != 4))
-    said = call("predict", regression.model, csv(tmp_path, "o.csv", odd))
-    assert said.code == 0 and said.out.count("\n") == 31
+    result = call("predict", regression.model, csv(tmp_path, "o.csv", odd))
+    assert result.code == 0 and result.out.count("\n") == 31
     for word in ("weather", "moon", "area"):
-        assert word in said.err
+        assert word in result.err
     wrong = call("predict", regression.model, csv(tmp_path, "w.csv", frame.assign(area="big")))
     assert wrong.code == 1 and "column area, line 2: 'big' is not a number" in wrong.err
 
 
 def test_unknown_class(classification: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: a class that training had not cannot be scored, but the rows can be predicted."""
+    """contract: a class that training had not cannot be scored, but the rows can be predicted."""
     data = csv(tmp_path, "c.csv", pd.read_csv(new).assign(band="palace"))
-    said = call("predict", classification.model, data)
-    assert said.code == 1 and "'palace' was not among those of training" in said.err and said.out == ""
+    result = call("predict", classification.model, data)
+    assert result.code == 1 and "'palace' was not among those of training" in result.err and result.out == ""
     assert call("predict", classification.model, data, "--no-scores").code == 0
 
 
 def test_places(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: what cannot or must not be written to, and what is not there."""
+    """contract: what cannot or must not be written to, and what is not there."""
     before = new.read_bytes()
     for out, words in ((new, "is the table that is read"), (new / "x.csv", "cannot be written"), ("p.txt", ".parquet")):
-        said = call("predict", regression.model, new, "--out", out)
-        assert said.code == 2 and words in said.err and said.out == ""
+        result = call("predict", regression.model, new, "--out", out)
+        assert result.code == 2 and words in result.err and result.out == ""
     assert new.read_bytes() == before
     assert call("predict", tmp_path / "nowhere", new).code == 2
     assert call("predict", regression.model, tmp_path / "nowhere.csv").code == 2
 
 
 def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Path) -> None:
-    """enumeration: damaged data, a newer schema, a changed encoder, a foreign folder, a model without encoder."""
+    """contract: damaged data, a newer schema, a changed encoder, a foreign folder, a model without encoder."""
 
     def changed(name: str, change: object) -> tuple[int, str]:
         folder = tmp_path / name
@@ -123,9 +126,9 @@ def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Pa
         config.update(change(config))  # type: ignore[operator]
         del config["config_sha256"]  # as someone does who means the change
         (folder / "config.json").write_text(json.dumps(config))
-        said = call("predict", folder, new)
-        assert said.out == "" and said.err.startswith("tdamp: ") and said.err.count("\n") <= 2
-        return said.code, said.err
+        result = call("predict", folder, new)
+        assert result.out == "" and result.err.startswith("tdamp: ") and result.err.count("\n") <= 2
+        return result.code, result.err
 
     code, words = changed("newer", lambda config: {"schema": 999})
     assert code == 1 and "newer tdamp" in words
@@ -137,10 +140,10 @@ def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Pa
     shutil.copytree(regression.model, tmp_path / "torn")
     data = (tmp_path / "torn" / "model.safetensors").read_bytes()
     (tmp_path / "torn" / "model.safetensors").write_bytes(data[:-9])
-    said = call("predict", tmp_path / "torn", new)
-    assert said.code == 1 and "damaged or truncated" in said.err
-    said = call("predict", tmp_path, new)
-    assert said.code == 1 and "not a tdamp model" in said.err
+    result = call("predict", tmp_path / "torn", new)
+    assert result.code == 1 and "damaged or truncated" in result.err
+    result = call("predict", tmp_path, new)
+    assert result.code == 1 and "not a tdamp model" in result.err
 
 
 def test_model_saved_from_python(regression: Example, tmp_path: Path) -> None:
@@ -155,8 +158,8 @@ def test_model_saved_from_python(regression: Example, tmp_path: Path) -> None:
 
 def test_copied_columns(regression: Example, new: Path) -> None:
     """identity: cells of the input stand before the predictions of their rows; wrong names are told."""
-    said = call("predict", regression.model, new, "--copy", "sold", "band")
-    table, frame = pd.read_csv(io.StringIO(said.out)), pd.read_csv(new)
+    result = call("predict", regression.model, new, "--copy", "sold", "band")
+    table, frame = pd.read_csv(io.StringIO(result.out)), pd.read_csv(new)
     assert list(table.columns) == ["sold", "band", "mean", "std", "low", "high"]
     assert (table[["sold", "band"]] == frame[["sold", "band"]]).all(axis=None)
     wrong = call("predict", regression.model, new, "--copy", "sould")

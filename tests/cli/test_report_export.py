@@ -1,4 +1,7 @@
-"""`tdamp report`, `inspect`, `export` and `data` in this process."""
+"""`tdamp report`, `inspect`, `export` and `data` in this process.
+
+covers: cli.data, cli.export, cli.export_check
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ from tdamp.tables import Encoder, read_table
 
 def test_report_of_the_test_rows(regression: Example, classification: Example, tmp_path: Path) -> None:
     """identity: the page shows the scores that `fit` reported, and says on which rows."""
-    said = call("report", regression.model, "--out", tmp_path / "r.html")
-    assert said.code == 0, said.err
+    result = call("report", regression.model, "--out", tmp_path / "r.html")
+    assert result.code == 0, result.err
     page = (tmp_path / "r.html").read_text()
     assert "30 test rows of houses.csv" in page and "price from houses.csv" in page
-    assert f"{regression.said.json['test']['rmse']:.3g}" in page
-    assert f"{regression.said.json['noise_std'][0]:.3g}" in page  # in the units of price
+    assert f"{regression.result.json['test']['rmse']:.3g}" in page
+    assert f"{regression.result.json['noise_std'][0]:.3g}" in page  # in the units of price
     assert call("report", classification.model, "--out", tmp_path / "sub" / "c.html").code == 0
     assert "30 test rows of bands.csv" in (tmp_path / "sub" / "c.html").read_text()
 
@@ -35,8 +38,8 @@ def test_report_of_the_test_rows(regression: Example, classification: Example, t
 def test_report_of_other_rows(regression: Example, tmp_path: Path) -> None:
     """identity: the page shows the scores that `predict` gives; the training file is recognised."""
     new = csv(tmp_path, "new.csv", houses(30, seed=1))
-    said = call("report", regression.model, new, "--out", tmp_path / "r.html")
-    assert said.code == 0 and "not used in training" in said.err
+    result = call("report", regression.model, new, "--out", tmp_path / "r.html")
+    assert result.code == 0 and "not used in training" in result.err
     rmse = call("predict", regression.model, new, "--json").json["scores"]["rmse"]
     page = (tmp_path / "r.html").read_text()
     assert f"{rmse:.3g}" in page and "30 rows of new.csv" in page
@@ -45,11 +48,11 @@ def test_report_of_other_rows(regression: Example, tmp_path: Path) -> None:
 
 
 def test_report_refuses(regression: Example, tmp_path: Path) -> None:
-    """enumeration: an image of another size, a table without target, a folder as file."""
+    """contract: an image of another size, a table without target, a folder as file."""
     assert "7 inputs" in call("report", regression.model, "--image", "8x8", "--out", tmp_path / "r.html").err
     bare = csv(tmp_path, "bare.csv", houses(9).drop(columns="price"))
-    said = call("report", regression.model, bare, "--out", tmp_path / "r.html")
-    assert said.code == 1 and "no column 'price'" in said.err
+    result = call("report", regression.model, bare, "--out", tmp_path / "r.html")
+    assert result.code == 1 and "no column 'price'" in result.err
     assert call("report", regression.model, "--out", tmp_path).code == 2
     assert not (tmp_path / "r.html").exists()
 
@@ -59,9 +62,9 @@ def test_report_refuses(regression: Example, tmp_path: Path) -> None:
 def test_export(to: str, which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """twin: the file agrees with the library on random rows, and the table has the sizes of the model."""
     example: Example = request.getfixturevalue(which)
-    said = call("export", example.model, "--to", to, "--out", tmp_path / "f", "--json")
-    assert said.code == 0, said.err
-    found = said.json
+    result = call("export", example.model, "--to", to, "--out", tmp_path / "f", "--json")
+    assert result.code == 0, result.err
+    found = result.json
     assert 0 <= found["difference"] < 1e-3
     sizes = {row["what"]: row for row in found["size"]}
     left = call("inspect", example.model, "--json").json["size"]["left"]
@@ -72,8 +75,8 @@ def test_export(to: str, which: str, request: pytest.FixtureRequest, tmp_path: P
 def test_exported_file_predicts(regression: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the NumPy file, under its usual name, on encoded rows gives what `tdamp predict` prints."""
     monkeypatch.chdir(tmp_path)
-    said = call("export", regression.model, "--to", "numpy")
-    assert said.code == 0 and "parameters" in said.out and "inspect --json" in said.err
+    result = call("export", regression.model, "--to", "numpy")
+    assert result.code == 0 and "parameters" in result.out and "inspect --json" in result.err
     new = csv(tmp_path, "new.csv", houses(30, seed=1))
     encoder = Encoder.from_json(load_with_extra(regression.model)[1]["encoder"])
     mean, std = runpy.run_path("model.py")["predict_distribution"](encoder.transform(read_table(new)))
@@ -92,15 +95,15 @@ def test_export_that_differs_is_refused(regression: Example, tmp_path: Path, mon
 
     monkeypatch.setattr(export_check, "write", other)
     for to in ("onnx", "torch", "numpy"):
-        said = call("export", regression.model, "--to", to, "--out", tmp_path / "f")
-        assert said.code == 1 and "differs from tdamp" in said.err
+        result = call("export", regression.model, "--to", to, "--out", tmp_path / "f")
+        assert result.code == 1 and "differs from tdamp" in result.err
 
 
 def test_missing_library(regression: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: an extra that is not installed ends with 2 and its name."""
+    """contract: an extra that is not installed ends with 2 and its name."""
     monkeypatch.setitem(sys.modules, "onnx", None)
-    said = call("export", regression.model, "--to", "onnx", "--out", tmp_path / "f")
-    assert said.code == 2 and "pip install 'tdamp[export]'" in said.err
+    result = call("export", regression.model, "--to", "onnx", "--out", tmp_path / "f")
+    assert result.code == 2 and "pip install 'tdamp[export]'" in result.err
 
 
 def test_inspect(regression: Example) -> None:
@@ -108,9 +111,9 @@ def test_inspect(regression: Example) -> None:
     found = call("inspect", regression.model, "--json").json
     estimator = tdamp.load(regression.model)
     prob = dict(zip(estimator.feature_names_in_, estimator.feature_active_prob_, strict=True))
-    needed = {column["name"]: column["needed"] for column in found["columns"]}
-    assert needed["area"] == pytest.approx(prob["area"])
-    assert needed["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
+    relevance = {column["name"]: column["needed"] for column in found["columns"]}
+    assert relevance["area"] == pytest.approx(prob["area"])
+    assert relevance["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
     assert found["features"] == list(estimator.feature_names_in_)
     assert found["training"]["epochs"] == 3 and "test_predictions" not in found
     text = call("inspect", regression.model).out
@@ -123,12 +126,12 @@ def test_data(tmp_path: Path) -> None:
     assert [entry["name"] for entry in listed] == [entry.name for entry in catalog()]
     text = call("data", "list").out
     assert all(entry.name in text for entry in catalog())
-    said = call("data", "fetch", "iris", "--csv", tmp_path / "iris.csv")
-    assert said.code == 0 and "--target 'target'" in said.out
+    result = call("data", "fetch", "iris", "--csv", tmp_path / "iris.csv")
+    assert result.code == 0 and "--target 'target'" in result.out
     frame = read_table(tmp_path / "iris.csv")
     assert frame.shape == (150, 5) and set(frame["target"]) == {"setosa", "versicolor", "virginica"}
-    said = call("data", "fetch", "iriss")
-    assert said.code == 2 and "Did you mean 'iris'?" in said.err
+    result = call("data", "fetch", "iriss")
+    assert result.code == 2 and "Did you mean 'iris'?" in result.err
     assert call("data", "fetch", "iris", "--csv", tmp_path / "iris.txt").code == 2
 
 

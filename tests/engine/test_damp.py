@@ -95,7 +95,7 @@ def test_a_calibrated_weak_message_has_ratio_one() -> None:
 
 
 def test_a_flat_message_is_not_held_back(dtype: str) -> None:
-    """identity: no message, no step, no clip and no NaN."""
+    """contract: no message, no step, no clip and no NaN."""
     prior, _ = random_update(1.0)
     prior = Moments(*(a.astype(dtype) for a in prior))
     held, acted = damp.restrain(prior, Score(*(jnp.zeros_like(a) for a in prior)), 4.0)
@@ -104,7 +104,7 @@ def test_a_flat_message_is_not_held_back(dtype: str) -> None:
 
 
 def test_clips_are_counted() -> None:
-    """enumeration: score_prec held in [0, 1 / var], variances above MIN_VAR, each hit counted."""
+    """contract: score_prec held in [0, 1 / var], variances above MIN_VAR, each hit counted."""
     prec, negative, excess = damp.clip_prec(jnp.array([-1.0, 0.0, 0.5, 3.0]), jnp.array([1.0, 1.0, 1.0, 0.5]))
     np.testing.assert_array_equal(prec, [0.0, 0.0, 0.5, 2.0])
     assert negative == 1 and excess == 1

@@ -119,7 +119,7 @@ def test_gumbel_rule_on_gumbel_margins() -> None:
 @pytest.mark.parametrize("task", ["regression", "classification"])
 @pytest.mark.parametrize("rule", ["em", "numerical", "fixed"])
 def test_float32_stays_float32(task: str, rule: NoiseRule) -> None:
-    """identity: no rule turns float32 into float64, although JAX could hold it."""
+    """contract: no rule turns float32 into float64, although JAX could hold it."""
     z_post = Moments(jnp.zeros((N_ROWS, 3), jnp.float32), jnp.ones((N_ROWS, 3), jnp.float32))
     y = jnp.zeros((N_ROWS, 3), jnp.float32) if task == "regression" else jnp.zeros(N_ROWS, jnp.int32)
     noise_var = jnp.float32(1.0)
@@ -209,7 +209,7 @@ def test_the_estimators_own_batches_move_the_noise_as_before() -> None:
 
 
 def test_noise_is_bounded_and_counted() -> None:
-    """identity: the clip acts exactly outside NOISE_RANGE * scale and says so; damping is half old, half new."""
+    """contract: the clip acts exactly outside NOISE_RANGE * scale and says so; damping is half old, half new."""
     low, high = mstep.NOISE_RANGE
     inside = [(value, value, 0) for value in (low * 2, 3.0, high * 2)]  # the bounds themselves are
     for value, expected, count in [(0.0, low * 2, 1), (1e12, high * 2, 1), *inside]:
@@ -250,7 +250,7 @@ def test_base_var_tends_to_the_second_moment(mean: float, var: float, active_pro
 
 
 def test_base_var_can_neither_collapse_nor_blow_up() -> None:
-    """identity: whatever the weights, base_var stays within BASE_VAR_RANGE of its start."""
+    """contract: whatever the weights, base_var stays within BASE_VAR_RANGE of its start."""
     for mean, var, end in [(0.0, 1e-12, 0), (1e6, 1.0, 1)]:
         layer = layer_with(mean, var)
         for _ in range(60):

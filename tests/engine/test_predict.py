@@ -134,7 +134,7 @@ def test_class_probs_of_unlike_variances() -> None:
 
 
 def test_class_probs_at_the_extremes(dtype: str) -> None:
-    """property: scores of +-1e6, variances of 1e-12..1e12, mixed, give finite probabilities that sum to one."""
+    """contract: scores of +-1e6, variances of 1e-12..1e12, mixed, give finite probabilities that sum to one."""
     rng = np.random.default_rng(2)
     mean = jnp.asarray(rng.choice([-1e6, -30.0, 0.0, 30.0, 1e6], (400, 4)), dtype)
     var = jnp.asarray(10.0 ** rng.choice([-12.0, 0.0, 12.0], (400, 4)), dtype)
@@ -213,7 +213,7 @@ def sizes(jaxpr: jax.extend.core.Jaxpr) -> Iterator[int]:
 
 @pytest.mark.parametrize("n_classes", [10, 400, 3000])
 def test_memory_of_many_classes(n_classes: int) -> None:
-    """enumeration: no array of a block of rows has more than MOST_NUMBERS numbers, or those of a single row."""
+    """contract: no array of a block of rows has more than MOST_NUMBERS numbers, or those of a single row."""
     rows = batched.rows_at_once(n_classes)
     z = jax.ShapeDtypeStruct((rows, n_classes), jnp.float32)
     program = jax.make_jaxpr(predict.log_class_probs)(Moments(z, z), jax.ShapeDtypeStruct((), jnp.float32))

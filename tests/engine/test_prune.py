@@ -32,7 +32,7 @@ def counts(masks: prune.Masks) -> list[int]:
 
 @given(WIDTHS, SEEDS, st.floats(0.05, 1.0), st.booleans())
 def test_global_count_is_exact(widths: tuple[int, ...], seed: int, keep: float, ties: bool) -> None:
-    """enumeration: exactly round(keep Q_W) units remain, equal evidence or not, and no layer is empty."""
+    """contract: exactly round(keep Q_W) units remain, equal evidence or not, and no layer is empty."""
     network, active, evidence = problem(widths, seed, ties)
     target = round(keep * network.n_units)
     assume(target >= network.n_layers)
@@ -43,7 +43,7 @@ def test_global_count_is_exact(widths: tuple[int, ...], seed: int, keep: float, 
 
 @given(WIDTHS, SEEDS, st.lists(st.floats(0.05, 1.0), min_size=3, max_size=3), st.booleans())
 def test_per_layer_count_is_exact(widths: tuple[int, ...], seed: int, keep: list[float], ties: bool) -> None:
-    """enumeration: each layer keeps round(keep_l n_l), at least one, and these are its best."""
+    """contract: each layer keeps round(keep_l n_l), at least one, and these are its best."""
     network, active, evidence = problem(widths, seed, ties)
     keep = keep[: network.n_layers]
     settings = Settings(keep=tuple(keep))
@@ -55,7 +55,7 @@ def test_per_layer_count_is_exact(widths: tuple[int, ...], seed: int, keep: list
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=3).map(tuple), SEEDS, st.integers(1, 10))
 def test_the_choice_is_the_best_there_is(widths: tuple[int, ...], seed: int, keep: int) -> None:
-    """brute force: of all choices of that many units without an empty layer, ours has the most evidence."""
+    """enumeration: of all choices of that many units without an empty layer, ours has the most evidence."""
     network, active, evidence = problem(widths, seed)
     assume(network.n_layers <= keep <= network.n_units)
     masks = prune.exact(Settings(keep=keep), network, active, evidence, None, 1.0)
@@ -69,7 +69,7 @@ def test_the_choice_is_the_best_there_is(widths: tuple[int, ...], seed: int, kee
 def test_budgets_are_met_and_not_wasted(
     widths: tuple[int, ...], seed: int, share: float, name: str, ties: bool
 ) -> None:
-    """enumeration: the cost is within the budget, and with the best removed unit put back it would not be."""
+    """contract: the cost is within the budget, and with the best removed unit put back it would not be."""
     network, active, evidence = problem(widths, seed, ties)
     cost = {"max_params": n_params, "max_multiply_adds": n_multiply_adds}[name]
     smallest = cost((*(1 for _ in widths[:-1]), widths[-1]))
@@ -85,7 +85,7 @@ def test_budgets_are_met_and_not_wasted(
 
 @given(SEEDS, st.floats(0.1, 1.0), st.integers(1, 5))
 def test_groups_stay_or_go_together(seed: int, keep: float, hidden: int) -> None:
-    """enumeration: groups count as one each, all their inputs share one fate."""
+    """contract: groups count as one each, all their inputs share one fate."""
     rng = np.random.default_rng(seed)
     group_of = np.unique(rng.integers(0, 6, 12), return_inverse=True)[1]
     network, active, evidence = problem((12, hidden, 2), seed)
@@ -100,7 +100,7 @@ def test_groups_stay_or_go_together(seed: int, keep: float, hidden: int) -> None
 
 @given(WIDTHS, SEEDS, st.floats(0.2, 1.0))
 def test_pruning_in_steps_only_removes(widths: tuple[int, ...], seed: int, keep: float) -> None:
-    """property: along the schedule units only go, whatever the new evidence, and the end count is exact."""
+    """contract: along the schedule units only go, whatever the new evidence, and the end count is exact."""
     network, active, _ = problem(widths, seed)
     target = round(keep * network.n_units)
     assume(target >= network.n_layers)
@@ -116,7 +116,7 @@ def test_pruning_in_steps_only_removes(widths: tuple[int, ...], seed: int, keep:
 
 @given(st.integers(1, 60), st.floats(0, 1), st.floats(0, 1))
 def test_progress_runs_from_zero_to_one(max_epochs: int, a: float, b: float) -> None:
-    """property: monotone, 0 before the start, 1 at the end of training at the latest."""
+    """contract: monotone, 0 before the start, 1 at the end of training at the latest."""
     settings = Settings(max_epochs=max_epochs, prune_start=min(a, b), prune_end=max(a, b))
     shares = [prune.progress(settings, epoch) for epoch in range(max_epochs + 1)]
     assert np.all(np.diff(shares) >= 0) and shares[-1] == 1 and 0 <= shares[0] <= 1
@@ -139,7 +139,7 @@ def test_progress_is_cubic(done: float) -> None:
 
 @given(SEEDS, st.floats(0.05, 1.0))
 def test_paper_rule(seed: int, keep: float) -> None:
-    """enumeration: it acts only when more units than the target are above the threshold, and then those at it stay."""
+    """contract: it acts only when more units than the target are above the threshold, and then those at it stay."""
     rng = np.random.default_rng(seed)
     network = Network((6, 4, 2))
     probs = [rng.choice([0.1, 0.9, 0.95, 1.0], n) for n in (6, 4)]
@@ -155,7 +155,7 @@ def test_paper_rule(seed: int, keep: float) -> None:
 
 @given(SEEDS, st.floats(0.05, 1.0))
 def test_paper_rule_counts_groups(seed: int, keep: float) -> None:
-    """enumeration: inputs of one group count as one, in the target and among the sure; asked for were nine groups."""
+    """contract: inputs of one group count as one, in the target and among the sure; asked for were nine groups."""
     rng = np.random.default_rng(seed)
     asked, left = np.array([0, 1, 0, 2, 3, 3, 4]), np.array([0, 0, 2, 3, 3])  # groups 1 and 4 are gone from the arrays
     by_group = rng.choice([0.1, 0.95], 4)
@@ -185,7 +185,7 @@ def test_paper_rule_counts_groups(seed: int, keep: float) -> None:
     ],
 )
 def test_goals_no_network_can_meet(settings: Settings, match: str) -> None:
-    """enumeration: every impossible goal is refused with its reason."""
+    """contract: every impossible goal is refused with its reason."""
     with pytest.raises(ValueError, match=match):
         prune.check_goal(settings, Network((6, 4, 2)), None)
 
@@ -201,12 +201,12 @@ def test_goals_no_network_can_meet(settings: Settings, match: str) -> None:
     ids=lambda settings: f"{settings.keep} {settings.max_params} {settings.max_multiply_adds}",
 )
 def test_goals_that_can_be_met(settings: Settings) -> None:
-    """enumeration: one unit in each layer, all of them, and what lies between; with one unit each, 6 parameters."""
+    """contract: one unit in each layer, all of them, and what lies between; with one unit each, 6 parameters."""
     prune.check_goal(settings, Network((6, 4, 2)), None)
 
 
 def test_goals_of_groups() -> None:
-    """enumeration: six inputs in two groups count as two: with four hidden units six groups can be kept at most."""
+    """contract: six inputs in two groups count as two: with four hidden units six groups can be kept at most."""
     pairs = np.array([0, 0, 0, 1, 1, 1])
     network = Network((6, 4, 2))
     assert prune.n_groups(network, pairs) == [2, 4] and prune.goal_units(Settings(keep=0.5), network, pairs) == 3

@@ -155,7 +155,7 @@ def test_a_trust_that_is_no_number(bad: object) -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    """identity: a float32 setting is not taken for a whole number, which would make it zero."""
+    """contract: a float32 setting is not taken for a whole number, which would make it zero."""
     network, _ = CASES["regression"]
     x, y = problem(network)
     centres = [

@@ -108,7 +108,7 @@ def test_refresh_and_the_sure_shortcut() -> None:
 
 
 def test_posterior_is_the_thinned_slab() -> None:
-    """enumeration: predictions see the slab, thinned at the layer's own active_prob."""
+    """identity: predictions see the slab, thinned at the layer's own active_prob."""
     layer, past, _, _, _ = random_layer(np.arange(UNITS), seed=3)
     w_post, _ = turbo.posterior(layer)
     var = 1 / (1 / BASE_VAR + past.prec)
@@ -118,7 +118,7 @@ def test_posterior_is_the_thinned_slab() -> None:
 
 
 def test_gaussian_prior_has_units_that_are_on_or_removed() -> None:
-    """enumeration: with prior `gaussian` a weight is its slab, or zero without doubt."""
+    """identity: with prior `gaussian` a weight is its slab, or zero without doubt."""
     layer, past, _, w_ext, b_ext = random_layer(np.arange(UNITS), seed=3)
     on = (np.arange(UNITS) % 2 == 0).astype(float)
     layer = layer._replace(weight=Moments(*(on[:, None] * a for a in layer.weight)))  # removed: known to be zero

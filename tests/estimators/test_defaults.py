@@ -22,14 +22,14 @@ def settings_of(choice: Choice) -> tdamp.Settings:
 
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_every_size_gives_settings_that_can_run(n_rows: int) -> None:
-    """enumeration: sizes from one row to ten million, through the checks that Settings makes of itself."""
+    """contract: sizes from one row to ten million, through the checks that Settings makes of itself."""
     choice = choose(n_rows)
     assert settings_of(choice).data_weight == choice.data_weight
     assert choice.batch_size in (8, 16, 32, 64, 128), "a small set, so that compiled code is shared"
 
 
 def test_work_is_bounded() -> None:
-    """enumeration: minibatch steps by size; 60,000 rows get 25 epochs, 400 rows some hundred steps and no thousands."""
+    """contract: minibatch steps by size; 60,000 rows get 25 epochs, 400 rows some hundred steps and no thousands."""
 
     def steps(n_rows: int) -> int:
         choice = choose(n_rows)
@@ -42,7 +42,7 @@ def test_work_is_bounded() -> None:
 
 
 def test_data_weight_grows_within_the_epochs() -> None:
-    """identity: the data weight never falls, and its last value is reached."""
+    """contract: the data weight never falls, and its last value is reached."""
     for n_rows in SIZES:
         for hold_out in (None, False, True):
             choice = choose(n_rows, hold_out)
@@ -53,7 +53,7 @@ def test_data_weight_grows_within_the_epochs() -> None:
 
 
 def test_rows_are_held_out_where_there_are_some_and_growth_is_short_where_none_are() -> None:
-    """enumeration: either side of FEW_ROWS, and both wishes."""
+    """contract: either side of FEW_ROWS, and both wishes."""
     assert not choose(FEW_ROWS - 1).hold_out
     assert choose(FEW_ROWS).hold_out
     held, all_rows = (choose(400, hold_out) for hold_out in (True, False))
@@ -74,13 +74,13 @@ def loss(signal: float, **settings: object) -> float:
 
 
 def test_noise_is_not_learned_and_signal_is() -> None:
-    """closed form: the log score of the true density; settings that are wrong for one of the two do fail there."""
+    """calibration: the log score of the true density; settings that are wrong for one of the two do fail there."""
     assert loss(signal=0.0) < 0.05 < loss(signal=0.0, data_weight=30.0, early_stopping=False)
     assert loss(signal=0.95) < 0.1 < loss(signal=0.95, data_weight=1.0)
 
 
 def test_deep_networks_remember_longer_in_the_end() -> None:
-    """closed form: memory is the data weight for 0.4 of the epochs, then grows to twice that; others stay."""
+    """contract: memory is the data weight for 0.4 of the epochs, then grows to twice that; others stay."""
     weights = tuple(float(k) for k in range(1, 21))
     memory = deep(DEEP_HIDDEN + 1, weights, 25)["memory"]
     assert memory[:10] == weights[:10] and memory[-1] == 2 * weights[-1]

@@ -1,4 +1,9 @@
-"""TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found."""
+"""TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found.
+
+covers: estimators.base, estimators.classifier, estimators.regressor, estimators.fitted_attributes
+covers: estimators.parameters, estimators.validation, prediction.batched, prediction.distribution
+covers: prediction.samples
+"""
 
 from __future__ import annotations
 
@@ -56,7 +61,7 @@ def classifier(iris: tuple[pd.DataFrame, np.ndarray]) -> TDAMPClassifier:
 
 @parametrize_with_checks([TDAMPRegressor(), TDAMPClassifier()])
 def test_scikit_learn_contract(estimator: Estimator, check) -> None:
-    """twin: scikit-learn's own checks of every estimator."""
+    """contract: scikit-learn's own checks of every estimator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingWarning)  # some checks train on constants or copies of the target
         check(estimator)
@@ -167,7 +172,7 @@ def test_noise_that_depends_on_the_inputs_is_found(tmp_path: Path) -> None:
 
 
 def test_keep_is_exact_and_counts_inputs(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """enumeration: the units that remain are exactly as many as asked for; relevant inputs survive."""
+    """contract: the units that remain are exactly as many as asked for; relevant inputs survive."""
     X, y = friedman
     model = TDAMPRegressor((32,), keep=0.5, random_state=0).fit(X, y)
     assert model.n_units_ == 21 == sum(len(kept) for kept in model.fitted_.kept)
@@ -178,7 +183,7 @@ def test_keep_is_exact_and_counts_inputs(friedman: tuple[np.ndarray, np.ndarray]
 
 
 def test_groups_by_name_stay_or_go_together() -> None:
-    """enumeration: columns listed as one group are all kept or all gone, given by name, position or id."""
+    """contract: columns listed as one group are all kept or all gone, given by name, position or id."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("abcdef"))
     y = X["a"] + X["b"] + X["c"] + 0.1 * rng.normal(size=300)
@@ -191,7 +196,7 @@ def test_groups_by_name_stay_or_go_together() -> None:
 
 
 def test_compact_takes_out_what_is_not_needed(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """identity: units that the group prior found unneeded leave, and the predictions hardly change."""
+    """contract: units that the group prior found unneeded leave, and the predictions hardly change."""
     X, y = friedman
     model = TDAMPRegressor((32,), prior="group", early_stopping=False, random_state=0).fit(X, y)
     before, full = model.predict(X), model.n_units_
@@ -214,7 +219,7 @@ def test_classifier(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.nd
 
 
 def test_unknown_class_is_told(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.ndarray]) -> None:
-    """enumeration: a label training never saw is named, with those it knew."""
+    """contract: a label training never saw is named, with those it knew."""
     with pytest.raises(ValueError, match=r"'rose', which training did not.*setosa"):
         classifier.log_score(iris[0][:2], ["rose", "setosa"])
 
@@ -264,7 +269,7 @@ def test_streaming_learns_and_equals_nothing_twice() -> None:
 
 
 def test_streaming_classes_must_be_known(iris: tuple[pd.DataFrame, np.ndarray]) -> None:
-    """enumeration: classes given first may come later; others are refused by name."""
+    """contract: classes given first may come later; others are refused by name."""
     X, y = iris
     model = TDAMPClassifier((16,), random_state=0).partial_fit(X[:50], y[:50], classes=np.unique(y))
     model.partial_fit(X[50:], y[50:])
@@ -274,7 +279,7 @@ def test_streaming_classes_must_be_known(iris: tuple[pd.DataFrame, np.ndarray]) 
 
 
 def test_warm_start_goes_on(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """identity: the second fit's history continues the first one's, and its evidence is better."""
+    """contract: the second fit's history continues the first one's, and its evidence is better."""
     X, y = friedman
     model = TDAMPRegressor((32,), max_epochs=5, warm_start=True, early_stopping=False, random_state=0)
     first = model.fit(X, y).history_["log_evidence"].iloc[-1]
@@ -284,7 +289,7 @@ def test_warm_start_goes_on(friedman: tuple[np.ndarray, np.ndarray]) -> None:
 
 
 def test_a_callback_ends_training(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """enumeration: True after the second epoch leaves two in the history."""
+    """contract: True after the second epoch leaves two in the history."""
     X, y = friedman
     model = TDAMPRegressor((32,), callbacks=[lambda epoch, fitted, record: epoch == 2], random_state=0).fit(X, y)
     assert model.n_iter_ == 2
@@ -321,7 +326,7 @@ def test_weights_stay_weights_where_copies_are_too_many(monkeypatch: pytest.Monk
 
 
 def test_history_of_no_epoch(regressor: TDAMPRegressor) -> None:
-    """identity: a training that fails in its first epoch has an empty frame, and probabilities all the same."""
+    """contract: a training that fails in its first epoch has an empty frame, and probabilities all the same."""
     model = pickle.loads(pickle.dumps(regressor))
     model.fitted_ = replace(model.fitted_, history=(), epoch=0)
     assert len(model.history_) == 0 and model.n_iter_ == 0 and np.isfinite(model.feature_active_prob_).all()
@@ -371,14 +376,14 @@ def test_pickles_after_predict(regressor: TDAMPRegressor, friedman: tuple[np.nda
     ],
 )
 def test_bad_parameters_are_told(change: dict, words: str, friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """enumeration: each raises ValueError that names the parameter and what it may be, at fit and not before."""
+    """contract: each raises ValueError that names the parameter and what it may be, at fit and not before."""
     model = TDAMPRegressor(**{"hidden_layer_sizes": (8,), **change})
     with pytest.raises(ValueError, match=words):
         model.fit(*friedman)
 
 
 def test_bad_levels_are_told(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """enumeration: quantiles and coverages outside (0, 1)."""
+    """contract: quantiles and coverages outside (0, 1)."""
     with pytest.raises(ValueError, match="quantiles"):
         regressor.predict_quantiles(friedman[0], (0.0, 0.5))
     with pytest.raises(ValueError, match="coverage"):
@@ -397,7 +402,7 @@ def test_a_training_that_went_wrong_warns() -> None:
 
 
 def test_no_scaling_when_not_wanted(friedman: tuple[np.ndarray, np.ndarray]) -> None:
-    """identity: without standardize the scales are zero and one."""
+    """contract: without standardize the scales are zero and one."""
     X, y = friedman
     model = TDAMPRegressor((32,), standardize=False, max_epochs=3, random_state=0).fit(X, y)
     assert (model.x_mean_ == 0).all() and (model.x_scale_ == 1).all() and (model.y_scale_ == 1).all()

@@ -40,9 +40,10 @@ def inside(model: TDAMPRegressor, table: Table) -> float:
     return float(np.mean((low < table[1]) & (table[1] < high)))
 
 
-def told_by(rows: int) -> float:
-    """By how much a coverage of 95 % may be off: four standard deviations of a width that so many rows tell (the log of
-    a standard deviation: sqrt(1 / (2 rows)); a coverage changes by 2 z phi(z) of it) and of a count of NEW."""
+def tolerance(rows: int) -> float:
+    """By how much a coverage of 95 % may be off: four standard deviations of a width that so many rows determine
+    (the log of a standard deviation: sqrt(1 / (2 rows)); a coverage changes by 2 z phi(z) of it) and of a count of
+    NEW."""
     return 4 * np.hypot(2 * 1.96 * 0.0584 * np.sqrt(0.5 / rows), np.sqrt(0.95 * 0.05 / NEW))
 
 
@@ -51,64 +52,64 @@ TABLES = pytest.mark.parametrize("make", [line, friedman])
 
 @TABLES
 def test_one_more_row_leaves_the_calibration_as_it_was(make: Callable[[int, int], Table]) -> None:
-    """calibration: after `fit` on 400 rows and `partial_fit` of one, coverage is what 400 rows make it, and moved by
+    """calibration: after `fit` on 400 rows and `partial_fit` of one, coverage is what 400 rows determine, and moved by
     less than half of that. (Thrown away: 69 to 93 %.)"""
     (x, y), new = make(401, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x[:400], y[:400])
     before, by = inside(model, new), model.fitted_.calibration
     model.partial_fit(x[400:], y[400:])
-    assert abs(inside(model, new) - 0.95) < told_by(400)
-    assert abs(inside(model, new) - before) < 0.5 * told_by(400)
+    assert abs(inside(model, new) - 0.95) < tolerance(400)
+    assert abs(inside(model, new) - before) < 0.5 * tolerance(400)
     assert (np.abs(np.log(model.fitted_.calibration.noise / by.noise)) < DRIFT_STD[1]).all()
 
 
 @TABLES
 def test_streams_after_a_fit(make: Callable[[int, int], Table]) -> None:
-    """calibration: after ten batches of 100 rows coverage is that of a width told by 200 rows, and 2 % for what the
-    network has learned since it foretold the last ones."""
+    """calibration: after ten batches of 100 rows coverage is that of a width estimated from 200 rows, and 2 % for what
+    the network has learned since it predicted the last ones."""
     (x, y), new = make(1400, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x[:400], y[:400])
     for start in range(400, 1400, 100):
         model.partial_fit(x[start : start + 100], y[start : start + 100])
-        assert abs(inside(model, new) - 0.95) < told_by(200) + 0.02
+        assert abs(inside(model, new) - 0.95) < tolerance(200) + 0.02
 
 
 @TABLES
 def test_streams_without_a_fit(make: Callable[[int, int], Table]) -> None:
-    """calibration: from the second batch of 200 on, and not below what a width told by 200 rows may miss; above it by
-    3 %, as a network that learns fast foretells worse than it knows then."""
+    """calibration: from the second batch of 200 on, and not below what a width estimated from 200 rows may miss; above
+    it by 3 %, as a network that learns fast predicts worse than it could."""
     (x, y), new = make(2000, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), batch_size=20, random_state=0).partial_fit(x[:200], y[:200])
-    assert not model.fitted_.calibration.stretches  # nothing was foretold yet
+    assert not model.fitted_.calibration.stretches  # nothing was predicted yet
     found = []
     for start in range(200, 2000, 200):
         model.partial_fit(x[start : start + 200], y[start : start + 200])
         found.append(inside(model, new))
-    assert 0.95 - told_by(200) < min(found) and max(found) < 0.95 + told_by(200) + 0.03
-    assert abs(found[-1] - 0.95) < told_by(200)
+    assert 0.95 - tolerance(200) < min(found) and max(found) < 0.95 + tolerance(200) + 0.03
+    assert abs(found[-1] - 0.95) < tolerance(200)
     assert (PRIOR_STD > DRIFT_STD).all()
 
 
 @TABLES
-def test_rows_that_come_again_say_nothing(make: Callable[[int, int], Table]) -> None:
+def test_rows_that_come_again_do_not_calibrate(make: Callable[[int, int], Table]) -> None:
     """calibration: five calls with the rows of `fit` leave coverage within what 400 rows tell (taken for new: 67 %)."""
     (x, y), new = make(400, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), max_epochs=60, random_state=0).fit(x, y)
     for _ in range(5):
         model.partial_fit(x, y)
-    assert abs(inside(model, new) - 0.95) < told_by(400)
+    assert abs(inside(model, new) - 0.95) < tolerance(400)
 
 
-def test_a_stream_of_the_same_rows_is_told(heard: list[warnings.WarningMessage]) -> None:
+def test_a_stream_of_the_same_rows_is_warned_of(caught: list[warnings.WarningMessage]) -> None:
     """contract: without a row that it had not learned from a network cannot tell how wide to predict, and says so."""
     x, y = line(100, 1)
     model = TDAMPRegressor((8,), random_state=0).partial_fit(x, y)
-    assert not heard
+    assert not caught
     model.partial_fit(x[:50], y[:50])
-    (told,) = heard
-    assert "give partial_fit each row once" in str(told.message) and told.filename == __file__
+    (warning,) = caught
+    assert "give partial_fit each row once" in str(warning.message) and warning.filename == __file__
     model.partial_fit(*line(100, 2)).partial_fit(x, y)
-    assert len(heard) == 1
+    assert len(caught) == 1
 
 
 def test_new_rows_of_more_noise_widen_predictions() -> None:
@@ -131,7 +132,7 @@ def test_a_heavy_row_is_one_observation() -> None:
         warnings.simplefilter("ignore", TrainingWarning)
         model.partial_fit(x[400:], y[400:], [1000.0])
     assert (np.abs(np.log(model.fitted_.calibration.noise / by.noise)) < DRIFT_STD[1]).all()
-    assert inside(model, new) > 0.95 - told_by(400)
+    assert inside(model, new) > 0.95 - tolerance(400)
 
 
 def test_single_rows_do_not_make_predictions_wider_and_wider() -> None:
@@ -164,7 +165,7 @@ def test_a_row_of_a_stream_counts_once() -> None:
 
 
 @pytest.fixture
-def heard() -> Iterator[list[warnings.WarningMessage]]:
+def caught() -> Iterator[list[warnings.WarningMessage]]:
     """Warnings that a test has caused."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", TrainingWarning)
@@ -173,7 +174,7 @@ def heard() -> Iterator[list[warnings.WarningMessage]]:
 
 @TABLES
 def test_more_epochs_on_the_same_rows_are_as_wide_as_before(
-    make: Callable[[int, int], Table], heard: list[warnings.WarningMessage]
+    make: Callable[[int, int], Table], caught: list[warnings.WarningMessage]
 ) -> None:
     """calibration: a regression has learned from all rows; a second fit carries what is known of their errors to
     itself, whatever it holds of its own fit, and says that nothing could stop it. (Judged by rows it
@@ -181,17 +182,36 @@ def test_more_epochs_on_the_same_rows_are_as_wide_as_before(
     (x, y), new = make(400, 2), make(NEW, 99)
     model = TDAMPRegressor((32,), max_epochs=40, warm_start=True, random_state=0).fit(x, y)
     std = model.predict(x, return_std=True)[1]
-    assert not heard
+    assert not caught
     model.set_params(random_state=1, max_epochs=20).fit(x, y)
-    assert abs(inside(model, new) - 0.95) < told_by(400)
+    assert abs(inside(model, new) - 0.95) < tolerance(400)
     assert np.mean(model.predict(x, return_std=True)[1] ** 2) == pytest.approx(np.mean(std**2), rel=0.02)
     assert model.n_iter_ >= 20 and "held_out" not in model.history_.dropna(axis=1).iloc[-1]
-    (said,) = heard
-    assert "may have learned from any of these rows" in str(said.message) and said.filename == __file__
+    (warning,) = caught
+    assert "may have learned from any of these rows" in str(warning.message) and warning.filename == __file__
 
 
-def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessage]) -> None:
-    """enumeration: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
+@TABLES
+def test_a_second_fit_in_full_loses_some_coverage(
+    make: Callable[[int, int], Table], caught: list[warnings.WarningMessage]
+) -> None:
+    """calibration: with defaults the second fit trains for all of its 160 epochs, where rows that were not learned from
+    stopped the first one after 4 to 46. It overfits, and predictions that are as wide as before hold fewer new rows:
+    over six tables 1.0 to 3.1 points fewer (mean 2.1, standard deviation 0.9), so that three standard deviations allow
+    for 4.8. A later one loses less: 0 to 1.2 points."""
+    (x, y), new = make(400, 2), make(NEW, 99)
+    model = TDAMPRegressor((32,), warm_start=True, random_state=0).fit(x, y)
+    first, epochs = inside(model, new), model.n_iter_
+    assert abs(first - 0.95) < tolerance(400) and not caught
+    model.set_params(random_state=1).fit(x, y)
+    assert len(caught) == 1 and model.n_iter_ == epochs + 160
+    second = inside(model, new)
+    assert first - 0.048 < second < first
+    assert second - 0.03 < inside(model.set_params(random_state=2).fit(x, y), new) < second + 0.005
+
+
+def test_rows_held_out_once_are_held_out_again(caught: list[warnings.WarningMessage]) -> None:
+    """contract: a second fit, of another seed, stops by the rows that the first has not seen, all of them and no
     other (a network whose units are in question is trained once); other rows it cannot judge."""
     x, y = friedman(400, 3)
     labels = y > np.median(y)
@@ -199,33 +219,33 @@ def test_rows_held_out_once_are_held_out_again(heard: list[warnings.WarningMessa
     first = model.fitted_.unseen
     model.set_params(random_state=1).fit(x, labels)
     np.testing.assert_array_equal(model.fitted_.unseen, first)
-    assert len(first) == 40 and model.history_["held_out"].notna().all() and not heard
+    assert len(first) == 40 and model.history_["held_out"].notna().all() and not caught
     data = Data(model._scaled(x), labels.astype(np.int32), np.ones(400))
     rest, held = hold_out(data, 0.1, 7, model.fitted_)
     np.testing.assert_array_equal(np.unique(held.kinds), first)
     assert len(rest.x) == 360 and not np.isin(rest.x[:, 0], held.data.x[:, 0]).any()
     assert hold_out(data, 0.18, 7, model.fitted_) is not None and hold_out(data, 0.22, 7, model.fitted_) is None
     model.fit(*(lambda x, y: (x, y > np.median(y)))(*friedman(400, 4)))
-    assert model.fitted_.unseen is None and len(heard) == 1 and model.history_["held_out"].isna().sum() == 5
+    assert model.fitted_.unseen is None and len(caught) == 1 and model.history_["held_out"].isna().sum() == 5
     model.partial_fit(x, labels)
     assert model.fitted_.unseen is None
 
 
-def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, heard: list[warnings.WarningMessage]) -> None:
-    """identity: a second fit of a source holds nothing out, keeps the mean width, and warns."""
+def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, caught: list[warnings.WarningMessage]) -> None:
+    """contract: a second fit of a source holds nothing out, keeps the mean width, and warns."""
     monkeypatch.setattr(from_source, "REFIT_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     x, y = line(600, 5)
     source = Batches(lambda: [(x, y)])
     model = TDAMPRegressor((8,), max_epochs=4, warm_start=True, random_state=0).fit(source)
     var = np.square(model.predict(x, return_std=True)[1]).mean()
-    assert not heard and model.history_["held_out"].notna().all()
+    assert not caught and model.history_["held_out"].notna().all()
     model.fit(source)
-    assert model.history_["held_out"].isna().sum() == 4 and len(heard) == 1 and heard[0].filename == __file__
+    assert model.history_["held_out"].isna().sum() == 4 and len(caught) == 1 and caught[0].filename == __file__
     assert np.square(model.predict(x, return_std=True)[1]).mean() == pytest.approx(var, rel=0.05)
     assert model.fitted_.calibration is not None and model.fitted_.calibration.stretches
     model.set_params(early_stopping=False).fit(source)
-    assert len(heard) == 1
+    assert len(caught) == 1
 
 
 def test_the_best_epoch_is_the_one_that_is_kept() -> None:
@@ -234,12 +254,12 @@ def test_the_best_epoch_is_the_one_that_is_kept() -> None:
     x, y = friedman(400, 6)
     seen: dict[int, tuple[float, np.ndarray]] = {}
 
-    def look(epoch: int, fitted: object, record: dict) -> None:
+    def note(epoch: int, fitted: object, record: dict) -> None:
         seen[epoch] = record["held_out"], batched.log_probs(fitted, rows)  # type: ignore[arg-type]
 
     rows = np.ascontiguousarray(x[:50], np.float32)
     model = TDAMPClassifier(
-        (32,), prior="group", patience=3, max_epochs=200, data_weight=20.0, random_state=0, callbacks=[look]
+        (32,), prior="group", patience=3, max_epochs=200, data_weight=20.0, random_state=0, callbacks=[note]
     ).fit(x, y > np.median(y))
     best = max(seen, key=lambda epoch: seen[epoch][0])
     assert model.fitted_.epoch == best < model.n_iter_ == best + 3

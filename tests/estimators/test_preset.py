@@ -110,7 +110,7 @@ def test_classes_by_their_mean(classifier: TDAMPClassifier) -> None:
 
 
 def test_by_the_mean_without_the_preset() -> None:
-    """identity: rows held out still tell how wide to predict, and there is nothing epistemic to be stretched."""
+    """contract: rows held out still tell how wide to predict, and there is nothing epistemic to be stretched."""
     model = TDAMPRegressor((8,), prediction="mean", max_epochs=6, random_state=0).fit(X, Y)
     found = model.predict_distribution(X)
     assert not found.epistemic_std.any() and np.isfinite(found.std).all() and np.isfinite(found.dof).all()
@@ -166,7 +166,7 @@ def test_a_folder_from_before(classifier: TDAMPClassifier, tmp_path: Path) -> No
 
 
 def test_streaming_goes_on_in_question() -> None:
-    """identity: units that the preset put in question are not put in question anew when more rows come."""
+    """contract: units that the preset put in question are not put in question anew when more rows come."""
     model = TDAMPClassifier((8,), preset="paper", **SHORT).fit(FLOWERS, KINDS)
     warm_up = model.settings_.warm_up
     for _ in range(warm_up - 3):

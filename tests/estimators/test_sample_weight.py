@@ -24,7 +24,7 @@ def classifier(**changes: object) -> TDAMPClassifier:
 
 @pytest.mark.parametrize("kind", ["arrays", "source", "stream", "classes"])
 def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
-    """enumeration: the sum and the remedy, at the caller's line; weights up to half a row and more are no matter."""
+    """contract: the sum and the remedy, at the caller's line; weights up to half a row and more are no matter."""
     light, model = np.full(200, 1 / 200), TDAMPRegressor((8,), max_epochs=2, random_state=0)
     with pytest.warns(TrainingWarning, match=r"mean of 0\.00\d+.*rows count as 1: .*sample_weight\.mean\(\)") as heard:
         if kind == "arrays":
@@ -46,7 +46,7 @@ def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_weights_that_are_a_mistake(largest: float, mean: float, warned: str) -> None:
-    """enumeration: rows that count as hardly any, or as many each; beyond float32 is refused."""
+    """contract: rows that count as hardly any, or as many each; beyond float32 is refused."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         validation.check_weights(largest, 10 * mean, 10)
@@ -70,7 +70,7 @@ def test_the_noise_of_heavy_rows(weight: float) -> None:
 
 
 def test_sources_refuse_what_arrays_refuse() -> None:
-    """enumeration: a weight that float32 has no room for."""
+    """contract: a weight that float32 has no room for."""
     with pytest.raises(ValueError, match="divide the weights by their mean"):
         TDAMPRegressor((8,)).fit(Batches([(X, Y, np.full(200, 1e12))]))
 
@@ -101,7 +101,7 @@ def test_class_weight_in_a_stream() -> None:
 
 
 def test_class_weights_of_a_stream_that_are_refused() -> None:
-    """enumeration: "balanced", which no batch can tell, and what `fit` refuses; the model is as it was."""
+    """contract: "balanced", which no batch can tell, and what `fit` refuses; the model is as it was."""
     model = classifier(class_weight="balanced")
     with pytest.raises(ValueError, match=r'class_weight="balanced" needs all labels.*give a dictionary'):
         model.partial_fit(X, LABELS)
@@ -112,7 +112,7 @@ def test_class_weights_of_a_stream_that_are_refused() -> None:
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_more_than_half_may_be_held_out(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: validation_fraction=0.6 stops by 120 of 200 rows; it is no way to switch that off."""
+    """contract: validation_fraction=0.6 stops by 120 of 200 rows; it is no way to switch that off."""
     monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 0)
     if task == "classification":
         model = classifier(validation_fraction=0.6, early_stopping=True, prior="group").fit(X, LABELS)

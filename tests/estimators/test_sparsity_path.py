@@ -30,7 +30,7 @@ def test_regression_path(tmp_path: Path) -> None:
 
 
 def test_classification_path() -> None:
-    """identity: a part of the rows is split off, the same for every size."""
+    """contract: a part of the rows is split off, the same for every size."""
     X, y = load_iris(return_X_y=True)
     estimator = TDAMPClassifier((16,), max_epochs=20, random_state=0)
     found = sparsity_path(estimator, X, y, (1.0, 0.5), random_state=3)

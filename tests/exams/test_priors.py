@@ -33,7 +33,7 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("name", PRIORS)
 def test_log_odds(name: str) -> None:
-    """enumeration: posterior log-odds over all supports, with the chain of a prior that has one."""
+    """contract: posterior log-odds over all supports, with the chain of a prior that has one."""
     offset, slab = layer()
     prior = PRIORS[name]
     state = prior.start(0.4, lambda value: jnp.asarray(value))

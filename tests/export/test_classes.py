@@ -46,7 +46,7 @@ def test_unlike_variances(n_classes: int, tmp_path: Path) -> None:
 
 
 def test_files_stay_small(tmp_path: Path) -> None:
-    """enumeration: what the class probabilities of 100 classes add to the graph does not grow with their number."""
+    """contract: what the class probabilities of 100 classes add to the graph does not grow with their number."""
     sizes = []
     for n_classes in (3, 100):
         to_onnx(scores(n_classes, np.ones(n_classes)), tmp_path / "model.onnx")

@@ -1,4 +1,7 @@
-"""The NumPy file against tdamp's own predictions, and alone in an interpreter of its own."""
+"""The NumPy file against tdamp's own predictions, and alone in an interpreter of its own.
+
+covers: export.predictor
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import pytest
 from helpers.random_fitted import exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
 from tdamp.export import to_numpy
-from tdamp.factors.activations.piecewise import ACTIVATIONS
+from tdamp.factors.activations.catalog import ACTIVATIONS
 
 LABELS = list("abcdefghiç")
 ALONE = """
@@ -92,7 +95,7 @@ def test_it_needs_nothing_but_numpy(tmp_path: Path) -> None:
 
 
 def test_bad_tables_are_refused(tmp_path: Path) -> None:
-    """enumeration: wrong columns and missing values that are read; a pruned column may hold anything."""
+    """contract: wrong columns and missing values that are read; a pruned column may hold anything."""
     fitted = random_fitted(Network((3, 2)), 5, seed=0)
     plain, x = random_plain(fitted, 5, seed=0)
     made = predictor(plain, tmp_path)

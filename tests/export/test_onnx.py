@@ -1,4 +1,7 @@
-"""ONNX files against tdamp's own predictions in float64."""
+"""ONNX files against tdamp's own predictions in float64.
+
+covers: export.onnx_argmax, export.onnx_graph
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import dataclasses
 import json
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import onnx
@@ -17,15 +19,12 @@ import tdamp
 from helpers.random_fitted import class_probs, exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
 from tdamp.export import plain_of, to_onnx
-from tdamp.export.onnx_graph import Graph
-from tdamp.export.onnx_moments import activate
 from tdamp.export.plain import PlainLayer
-from tdamp.factors.activations import piecewise
+from tdamp.factors.activations.catalog import ACTIVATIONS
 from tdamp.numerics.beliefs import Moments
 
 TOLERANCE = 1e-4
 SHAPES = [(3, 2), (1, 1, 2), (5, 8, 1), (4, 7, 6, 2)]
-forward = jax.jit(piecewise.forward, static_argnums=0)
 
 
 def run(path: Path, x: np.ndarray) -> dict[str, np.ndarray]:
@@ -34,39 +33,8 @@ def run(path: Path, x: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip([o.name for o in session.get_outputs()], session.run(None, {"x": x}), strict=True))
 
 
-@pytest.mark.parametrize("activation", piecewise.ACTIVATIONS)
-def test_activation_moments(activation: str, tmp_path: Path) -> None:
-    """twin: factors/piecewise in float64, means of +-1e4 standard deviations, stds 1e-8..1e4; to 1e-5.
-
-    The mean relative to the standard deviation and itself, the standard deviation of u relative to u's own where the
-    unit is not dead (above 1e-6 of z's).
-    """
-    rng = np.random.default_rng(0)
-    std = 10 ** rng.uniform(-7, 4, 4000)
-    mean = (rng.choice([-1, 0, 1], 4000) + std * rng.normal(size=4000) * 10 ** rng.uniform(-2, 3, 4000)).astype("f4")
-    var = np.square(std).astype("f4")
-    g = Graph()
-    g.at = "f/"
-    out = activate(g, activation, "mean", "var")
-    for name, tensor in zip(("u_mean", "u_var"), out, strict=True):
-        g.output(name, tensor)
-    path = tmp_path / "activation.onnx"
-    path.write_bytes(g.model({"mean": 1, "var": 1}, {"u_mean": 1, "u_var": 1}, {}))
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    ours = [part[:, 0] for part in session.run(None, {"mean": mean[:, None], "var": var[:, None]})]
-    exact = forward(
-        piecewise.ACTIVATIONS[activation], Moments(jnp.asarray(mean, jnp.float64), jnp.asarray(var, jnp.float64))
-    )
-    assert np.all(np.abs(ours[0] - exact.mean) < 1e-5 * np.maximum(np.abs(exact.mean), np.sqrt(exact.var)) + 1e-30)
-    u_std, z_std = np.sqrt(np.asarray(exact.var)), np.sqrt(var)
-    alive = u_std > 1e-6 * np.minimum(z_std, 1)
-    assert alive.mean() > 0.3
-    np.testing.assert_allclose(np.sqrt(ours[1])[alive], u_std[alive], rtol=1e-5)
-    assert np.all(np.sqrt(ours[1])[~alive] <= 1.1e-6 * np.minimum(z_std, 1)[~alive])
-
-
 @pytest.mark.parametrize("widths", SHAPES, ids=str)
-@pytest.mark.parametrize("activation", piecewise.ACTIVATIONS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_regression(activation: str, widths: tuple[int, ...], tmp_path: Path) -> None:
     """twin: tdamp's predictive moments; random networks, scales 1e-3..1e3 of data, outputs and every layer."""
     for seed in range(3):
@@ -84,7 +52,7 @@ def test_regression(activation: str, widths: tuple[int, ...], tmp_path: Path) ->
             np.testing.assert_allclose(np.sqrt(ours["epistemic_variance"]), np.sqrt(epistemic[:n]), rtol=TOLERANCE)
 
 
-@pytest.mark.parametrize("activation", piecewise.ACTIVATIONS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_classification(activation: str, tmp_path: Path) -> None:
     """twin: tdamp's class probabilities; random networks of 2 and 10 classes; the sum is one."""
     for seed, widths in enumerate([(3, 2), (4, 7, 6, 2), (5, 8, 10)]):
@@ -147,7 +115,7 @@ def test_digits_of_a_large_mean_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_file_speaks_for_itself(tmp_path: Path) -> None:
-    """enumeration: metadata, opset, readable unique names; the file is whole and alone in its folder."""
+    """contract: metadata, opset, readable unique names; the file is whole and alone in its folder."""
     fitted = random_fitted(Network((3, 4, 2), "classification"), 4, seed=0)
     names = ("größe", "b", "c", "d")
     plain, _ = random_plain(fitted, 4, seed=0, classes=["no", "ja"], feature_names=names)
@@ -166,7 +134,7 @@ def test_the_file_speaks_for_itself(tmp_path: Path) -> None:
 
 
 def test_weights_too_large_for_float32_are_refused(tmp_path: Path) -> None:
-    """enumeration: the error names the tensor; no file is left."""
+    """contract: the error names the tensor; no file is left."""
     fitted = random_fitted(Network((3, 4, 2)), 3, seed=0)
     plain, _ = random_plain(fitted, 3, seed=0)
     first = plain.layers[0]._replace(w_mean=plain.layers[0].w_mean * 1e40)

@@ -1,7 +1,11 @@
-"""The plain form, the tails that exports share, and missing libraries."""
+"""The plain form, the tails that exports share, and missing libraries.
+
+covers: _optional, export.tails
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 
 import mpmath
@@ -14,6 +18,8 @@ from tdamp._optional import MissingExtra, need
 from tdamp.engine.network import Network
 from tdamp.engine.turbo import posterior
 from tdamp.export import plain, tails, to_onnx
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
+from tdamp.factors.likelihoods.gaussian import Gaussian
 
 NETWORK = Network((3, 4, 2))
 
@@ -35,7 +41,7 @@ def test_plain_of_picks_the_columns_and_the_marginals() -> None:
 
 
 def test_labels_become_plain_values() -> None:
-    """enumeration: NumPy's label types and Python's; anything else is refused."""
+    """contract: NumPy's label types and Python's; anything else is refused."""
     fitted = random_fitted(Network((3, 4, 2), "classification"), 3, seed=0)
     for labels in (np.array(["a", "b"]), np.array([1, 2]), np.array([0.5, 1.5]), np.array([False, True]), ["é", "b"]):
         found = plain.plain_of(fitted, n_features=3, x_mean=0.0, x_scale=1.0, classes=labels).classes
@@ -56,7 +62,7 @@ def test_labels_become_plain_values() -> None:
     ],
 )
 def test_wrong_scales_are_refused(wrong: dict, message: str) -> None:
-    """enumeration: each wrong argument is named."""
+    """contract: each wrong argument is named."""
     right = {"n_features": 7, "x_mean": np.zeros(7), "x_scale": np.ones(7)}
     with pytest.raises(ValueError, match=message):
         plain.plain_of(random_fitted(NETWORK, 7, seed=0), **(right | wrong))
@@ -77,10 +83,23 @@ def test_tail_series(degree: str, tolerance: float) -> None:
 
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    """enumeration: the error names the library and the command that installs it; nothing is written."""
+    """contract: the error names the library and the command that installs it; nothing is written."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     fitted = random_fitted(NETWORK, 7, seed=0)
     with pytest.raises(MissingExtra, match=r"needs onnx.*pip install 'tdamp\[export\]'"):
         to_onnx(random_plain(fitted, 7, seed=0)[0], tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
     assert need("json", "export").dumps([1]) == "[1]"
+
+
+def test_a_likelihood_without_an_export_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: a regression whose likelihood is another than the Gaussian ones is not exported as one of them."""
+
+    class Toy(Gaussian):
+        name = "toy"
+
+    monkeypatch.setitem(LIKELIHOODS, "toy", Toy())
+    fitted = random_fitted(Network((3, 2)), 3, seed=0)
+    other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="toy"))
+    with pytest.raises(ValueError, match="likelihood='toy' has no export yet"):
+        plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0)

@@ -11,7 +11,7 @@ import torch
 from helpers.random_fitted import mean_network, random_fitted, random_plain, scaled
 from tdamp.engine.network import Network
 from tdamp.export import load_torch, save_torch, to_torch
-from tdamp.factors.activations.piecewise import ACTIVATIONS
+from tdamp.factors.activations.catalog import ACTIVATIONS
 
 STANDARD = (torch.nn.Linear, torch.nn.ReLU, torch.nn.LeakyReLU, torch.nn.Hardtanh, torch.nn.Identity)
 
@@ -49,7 +49,7 @@ def test_the_docstrings_code_rebuilds_the_network(tmp_path: Path) -> None:
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    """enumeration: another dictionary of tensors is not taken for a network."""
+    """contract: another dictionary of tensors is not taken for a network."""
     torch.save({"a": torch.zeros(2)}, tmp_path / "other.pt")
     with pytest.raises(ValueError, match="not a network of save_torch"):
         load_torch(tmp_path / "other.pt")

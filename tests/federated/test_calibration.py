@@ -12,8 +12,8 @@ from helpers.little_federation import federation, problem, terms, trained
 from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.federated import Privacy, federated_fit
 from tdamp.federated.calibration import POINTS, calibrated, log_score
-from tdamp.federated.simulation import concluded
-from tdamp.federated.validate import refused_conclusion
+from tdamp.federated.rounds import collect_reports
+from tdamp.federated.validate import problem_of_report
 from tdamp.numerics.distribution import Distribution
 from tdamp.training import calibration
 from tdamp.training.calibration import LEAST_DOF
@@ -75,7 +75,7 @@ def test_sums_of_clients_are_all_rows(epistemic: float, noise: float, dof: float
 
 
 def test_rounds_are_compared_at_their_best_width() -> None:
-    """enumeration: each target's score is that of its most probable point, prior included; no rows, none."""
+    """contract: each target's score is that of its most probable point, prior included; no rows, none."""
     network = terms("regression").network
     sums = np.full((2, len(POINTS)), -50.0)
     sums[0, 7], sums[1, 100] = 40.0, 30.0
@@ -93,8 +93,8 @@ def test_conclusions_are_looked_at() -> None:
     server, clients = federation(
         terms("regression", 2, 1, hold_out=0.25), *problem("regression", 120), np.split(np.arange(120), 3)
     )
-    good = concluded(trained(server, clients), clients)[0]
-    assert refused_conclusion(server, good) is None and good.judged[-1] == len(clients[0].held.x)
+    good = collect_reports(trained(server, clients), clients)[0]
+    assert problem_of_report(server, good) is None and good.judged[-1] == len(clients[0].held.x)
 
     def at(array: np.ndarray, place: int, value: float) -> np.ndarray:
         changed = np.array(array)
@@ -112,7 +112,7 @@ def test_conclusions_are_looked_at() -> None:
         ("known is", good._replace(known=at(good.known, 0, 1e6))),
         ("known is", good._replace(known=at(good.known, 0, -1.0))),
     ):
-        assert said in str(refused_conclusion(server, bad))
+        assert said in str(problem_of_report(server, bad))
 
 
 def small(**changes: object) -> tuple[TDAMPRegressor, list]:

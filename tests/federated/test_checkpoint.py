@@ -10,7 +10,7 @@ import pytest
 from helpers.flower_grid import DirectGrid, classifier, grid_of, numbers, regressor, same, words
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import Rules, federate
-from tdamp.persistence.folder import ModelFileError
+from tdamp.io.errors import ModelFileError
 from tdamp.persistence.save import save
 
 ROUNDS: dict[str, Any] = {"rounds": 3, "local_epochs": 2}
@@ -52,7 +52,7 @@ def test_stopped_and_started_again(rows: Any, estimator: Any, options: dict[str,
 
 
 def test_not_the_same_federation(tmp_path: Path) -> None:
-    """enumeration: other options, a model, foreign files, damaged data: each is refused with what to do."""
+    """contract: other options, a model, foreign files, damaged data: each is refused with what to do."""
     grid = grid_of(numbers())
     place = tmp_path / "checkpoint"
     found = federate(grid, regressor(), rules=ALL, folder=place, rounds=1, local_epochs=1)

@@ -9,7 +9,7 @@ import pytest
 
 from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.federated import federated_fit
-from tdamp.federated.preparation import agree
+from tdamp.federated.preparation import negotiate
 from tdamp.federated.summary import merged, scales_after, scaling_of, summary_of
 from tdamp.federated.terms import Terms
 from tdamp.numerics import scaling
@@ -25,7 +25,7 @@ def terms(n_rows: int, clients: int, **changes: Any) -> Terms:
     estimator: Any = TDAMPClassifier((16,), random_state=0, **changes)
     estimator.n_features_in_ = 20
     summaries = {k: summary_of(part, None, np.ones(len(part))) for k, part in enumerate(np.array_split(x, clients))}
-    return agree(estimator, summaries, list(range(10)), **LENGTHS)[0]
+    return negotiate(estimator, summaries, list(range(10)), **LENGTHS)[0]
 
 
 @pytest.mark.parametrize(("keep", "config"), [(None, AVERAGED), (0.5, PRUNED)])
@@ -42,7 +42,7 @@ def test_the_defaults_are_what_the_benchmark_measures(keep: float | None, config
 
 
 def test_small_tables_begin_lower() -> None:
-    """identity: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
+    """contract: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
     found = terms(900, 3).settings
     np.testing.assert_allclose(found.data_weight[::3], 1000 / 900 + 2 * np.arange(6))
     np.testing.assert_allclose(found.memory, np.divide(found.data_weight, 2))

@@ -1,4 +1,7 @@
-"""federated_fit: an estimator from clients' tables, and errors that name the client."""
+"""federated_fit: an estimator from clients' tables, and errors that name the client.
+
+covers: federated.preparation, federated.summary, federated.terms
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def classification() -> FederatedFit:
 
 
 def test_the_history(regression: tuple[TDAMPRegressor, FederatedFit]) -> None:
-    """enumeration: a row for each round with the named columns; the score rises."""
+    """contract: a row for each round with the named columns; the score rises."""
     _, (model, history) = regression
     fields = {
         "round",
@@ -86,7 +89,7 @@ def test_the_history(regression: tuple[TDAMPRegressor, FederatedFit]) -> None:
 
 
 def test_the_estimator_is_a_fitted_one(regression: tuple[TDAMPRegressor, FederatedFit]) -> None:
-    """identity: scales of all clients' rows together; predictions in the units of y with a sane noise."""
+    """contract: scales of all clients' rows together; predictions in the units of y with a sane noise."""
     _, (model, _) = regression
     np.testing.assert_allclose(model.x_mean_, X[:180].mean(0), rtol=1e-10)
     np.testing.assert_allclose(model.x_scale_, X[:180].std(0), rtol=1e-10)
@@ -111,7 +114,7 @@ def test_save_load_and_report(regression: tuple[TDAMPRegressor, FederatedFit], t
 
 
 def test_the_given_estimator_is_left_alone(regression: tuple[TDAMPRegressor, FederatedFit]) -> None:
-    """identity: it is copied: no fitted attribute, the same parameters."""
+    """contract: it is copied: no fitted attribute, the same parameters."""
     given, (model, _) = regression
     assert not [name for name in vars(given) if name.endswith("_")]
     assert given.get_params() == regressor().get_params() == model.get_params()
@@ -153,7 +156,7 @@ def test_the_order_of_rows_is_nothing() -> None:
 
 
 def test_keep_is_reached() -> None:
-    """enumeration: exactly the number of units asked for remains, and the model still predicts."""
+    """contract: exactly the number of units asked for remains, and the model still predicts."""
     model, history = federated_fit(regressor(keep=6), tables(Y), rounds=4, local_epochs=2)
     assert model.n_units_ == 6 == sum(history["active_units"].iloc[-1])
     assert history["bytes_up"].iloc[-1] < history["bytes_up"].iloc[0]
@@ -161,7 +164,7 @@ def test_keep_is_reached() -> None:
 
 
 def test_a_callback_may_end_it() -> None:
-    """enumeration: it sees every record, and True ends the training after that round."""
+    """contract: it sees every record, and True ends the training after that round."""
     seen: list[dict] = []
 
     def callback(record: dict) -> bool:
@@ -200,7 +203,7 @@ GOOD = (X[PARTS[0]], Y[PARTS[0]])
     ],
 )
 def test_errors_name_the_client_or_the_option(clients: list, options: dict[str, Any], said: str) -> None:
-    """enumeration: bad tables and options raise ValueError before anything is trained."""
+    """contract: bad tables and options raise ValueError before anything is trained."""
     with pytest.raises(ValueError, match=said):
         federated_fit(regressor(), clients, **{**SHORT, **options})
 
@@ -217,13 +220,13 @@ def test_numbers_that_do_not_fit_are_refused(name: str) -> None:
 
 
 def test_one_class_in_all_is_refused() -> None:
-    """enumeration: a classifier needs two classes among all clients."""
+    """contract: a classifier needs two classes among all clients."""
     with pytest.raises(ValueError, match="only one class"):
         federated_fit(classifier(), [(X[part], np.zeros(60, int)) for part in PARTS], **SHORT)
 
 
 def test_labels_of_one_kind() -> None:
-    """enumeration: text here and numbers there are not the same classes."""
+    """contract: text here and numbers there are not the same classes."""
     clients = [(X[PARTS[0]], CLASSES[PARTS[0]]), (X[PARTS[1]], np.digitize(Y[PARTS[1]], [100.0]))]
     with pytest.raises(ValueError, match="text and some are numbers"):
         federated_fit(classifier(), clients, **SHORT)
@@ -246,7 +249,7 @@ def test_class_weight_counts_over_all_clients() -> None:
 
 
 def test_private() -> None:
-    """twin, enumeration: without noise to speak of, near the plain average; with hardly a clip nothing is learned."""
+    """twin: without noise to speak of, near the plain average; with hardly a clip nothing is learned."""
     alike = dict(rounds=4, local_epochs=4, aggregation="wga", step=1.0, momentum=0.0)
     plain = federated_fit(regressor(), tables(Y), **alike).estimator
     quiet = federated_fit(regressor(), tables(Y), privacy=Privacy(1e6, 1e-15), **alike)
@@ -262,7 +265,7 @@ def test_private() -> None:
 
 
 def test_private_draws() -> None:
-    """identity: rounds with no client count too, and the account is that of the part drawn."""
+    """contract: rounds with no client count too, and the account is that of the part drawn."""
     found = federated_fit(
         regressor(), tables(Y), privacy=Privacy(0.05, 2.0), participation=0.2, rounds=6, local_epochs=1
     )

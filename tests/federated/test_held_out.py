@@ -16,7 +16,7 @@ from tdamp.federated.calibration import POINTS
 from tdamp.federated.client import posterior_of
 from tdamp.federated.messages import named
 from tdamp.federated.server import Server
-from tdamp.federated.validate import refused
+from tdamp.federated.validate import problem_of_upload
 from tdamp.prediction import batched
 from tdamp.training.calibration import calibration_at
 
@@ -34,7 +34,7 @@ def rows_of(clients: Sequence[Any], part: str) -> set[bytes]:
 
 
 def test_no_row_is_both() -> None:
-    """enumeration: rows to train on and rows held out are a client's rows, each once."""
+    """contract: rows to train on and rows held out are a client's rows, each once."""
     _, clients = held()
     x = problem("regression", 120)[0]
     for client, part in zip(clients, PARTS, strict=True):
@@ -44,7 +44,7 @@ def test_no_row_is_both() -> None:
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_copies_are_on_one_side(task: str) -> None:
-    """enumeration: of 300 rows that four clients share, each having 200, none trains on one that any judges by."""
+    """contract: of 300 rows that four clients share, each having 200, none trains on one that any judges by."""
     x, y = problem(task, 300)
     rng = np.random.default_rng(0)
     parts = [rng.permutation(300)[:200] for _ in range(4)]
@@ -68,7 +68,7 @@ def test_small_clients_hold_out_their_part(share: float) -> None:
 
 
 def test_every_class_is_trained_on() -> None:
-    """enumeration: however much is held out, a client trains on a row of each class that it has."""
+    """contract: however much is held out, a client trains on a row of each class that it has."""
     x, y = problem("classification", 60)
     _, clients = federation(terms("classification", hold_out=0.9), x, y, np.split(np.arange(60), 10))
     for client, part in zip(clients, np.split(np.arange(60), 10), strict=True):
@@ -82,7 +82,7 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
     server, clients = held(task)
     for _ in range(2):
         uploads = uploads_of(server, clients)
-        assert not [reason for upload in uploads.values() if (reason := refused(server, upload))]
+        assert not [reason for upload in uploads.values() if (reason := problem_of_upload(server, upload))]
         for client in clients:
             sent = posterior_of(server.terms, server.broadcast(client.number))
             judged = uploads[client.number].judged
@@ -101,16 +101,16 @@ def test_the_score_is_that_of_the_posterior_sent(task: str) -> None:
     for place, value in ((-1, 1e9), (-1, -1.0), (0, 1e6), (0, -1e6)):
         wrong = upload.judged.copy()
         wrong[place] = value
-        assert "judged" in str(refused(server, upload._replace(judged=wrong)))
+        assert "judged" in str(problem_of_upload(server, upload._replace(judged=wrong)))
 
 
 def test_more_rows_held_out_than_trained_on_may_pass() -> None:
-    """identity: an honest upload of clients that hold most of their rows out is not refused."""
+    """contract: an honest upload of clients that hold most of their rows out is not refused."""
     server, clients = federation(terms("regression", 2, 1, hold_out=0.75), *problem("regression", 120), PARTS)
     server.aggregate(uploads_of(server, clients))
     uploads = uploads_of(server, clients)
     assert all(upload.judged[-1] > float(upload.n_rows) for upload in uploads.values())
-    assert not any(refused(server, upload) for upload in uploads.values())
+    assert not any(problem_of_upload(server, upload) for upload in uploads.values())
 
 
 def made_up(server: Server, score: float) -> np.ndarray:
@@ -123,24 +123,24 @@ def made_up(server: Server, score: float) -> np.ndarray:
     ("scores", "chosen"), [((-1, -2, -3), 1), ((-3, -1, -2), 2), ((-3, -2, -1), 4), ((-1, -1, -1), 1)]
 )
 def test_the_best_round_is_kept(scores: Sequence[float], chosen: int) -> None:
-    """enumeration: made-up scores of rounds 1 to 3; the last is unknown, and taken if the one before was best."""
+    """contract: made-up scores of rounds 1 to 3; the last is unknown, and taken if the one before was best."""
     server, clients = held()
     states = []
     for score in (0, *scores):
         uploads = uploads_of(server, clients[:1])
         server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
         states.append(server.state)
-    server.settle()
+    server.restore_best()
     assert server.posterior_round == chosen and server.state is states[chosen - 1]
 
 
 def test_a_network_that_is_still_to_shrink_is_not_chosen() -> None:
-    """enumeration: half of the units go by the second of four rounds; the first scores best, and is not taken."""
+    """contract: half of the units go by the second of four rounds; the first scores best, and is not taken."""
     server, clients = held(keep=0.5, prune_start=0.0, prune_end=0.5)
     for score in (0, -1, -3, -2):
         uploads = uploads_of(server, clients[:1])
         server.aggregate({0: uploads[0]._replace(judged=made_up(server, score))})
-    assert server.best is not None and server.best.round == 3
+    assert server.best is not None and server.best.at == 3
 
 
 def test_the_best_goes_through_a_checkpoint(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Precisions as outer products on the wire."""
+"""Precisions as outer products on the wire.
+
+covers: federated.messages
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,12 @@ import pytest
 
 from tdamp import Network, Settings
 from tdamp.engine.state import init
-from tdamp.federated.aggregation import site_layers
-from tdamp.federated.aggregation.averages import on_host
+from tdamp.federated.aggregation.base import on_host
 from tdamp.federated.client import Client
 from tdamp.federated.messages import broadcast_from, n_bytes, named, upload_from
-from tdamp.federated.packing import factored, full, opened_broadcast
+from tdamp.federated.packing import factored, full, unpack_broadcast
+from tdamp.federated.rounds import run_rounds
 from tdamp.federated.server import Server
-from tdamp.federated.simulation import play
 from tdamp.federated.terms import Terms
 from tdamp.training.data import check_data
 
@@ -67,10 +69,10 @@ def test_anchors_keep_their_slope() -> None:
     parts = [slice(30 * k, 30 * k + 30) for k in range(3)]
     clients = [Client(k, terms, check_data(network, x[part], y[part], None)) for k, part in enumerate(parts)]
     server = Server(terms, init(network, settings, np.random.default_rng(0), x, y), {k: 30.0 for k in range(3)})
-    for _ in play(server, clients):
+    for _ in run_rounds(server, clients):
         pass
-    sent = opened_broadcast(server.broadcast(1))
-    cavities = site_layers.anchors(server.state.layers, server.sites, 1, 3.0)
+    sent = unpack_broadcast(server.broadcast(1))
+    cavities = server.rule.anchors(server.state.layers, server.memory, 1, 3.0)
     assert sent.anchors is not None
     assert np.abs(sent.anchors[0].weight.var / cavities[0].weight.var - 1).max() > 0.05
     for layer, anchor, cavity in zip(server.state.layers, sent.anchors, cavities, strict=True):
@@ -91,7 +93,7 @@ def federations() -> dict[str, tuple[Server, list[dict]]]:
         terms = Terms(network, settings, rounds=3, local_epochs=3, precision=precision)  # type: ignore[arg-type]
         clients = [Client(k, terms, check_data(network, x[k::3], y[k::3], None)) for k in range(3)]
         server = Server(terms, start, {k: 80.0 for k in range(3)})
-        found[precision] = server, list(play(server, clients))
+        found[precision] = server, list(run_rounds(server, clients))
     return found
 
 
@@ -108,7 +110,7 @@ def test_messages_as_named_arrays(federations: dict, precision: str) -> None:
     """identity: what is taken apart for the wire is put together again, with as many bytes."""
     server, _ = federations[precision]
     sent = server.broadcast(0)
-    again = broadcast_from(named(sent), n_layers=2)
+    again = broadcast_from(named(sent), 2, server.terms.settings.prior)
     assert n_bytes(again) == n_bytes(sent) and type(again.state.layers[0].weight) is type(sent.state.layers[0].weight)
     for a, b in zip(named(again).items(), named(sent).items(), strict=True):
         assert a[0] == b[0]

@@ -1,4 +1,7 @@
-"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine."""
+"""Rounds of a federation: one client is a training on its own, order is nothing, sizes and absences are fine.
+
+covers: federated.client, federated.schedule
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from helpers.little_federation import NETWORKS, TASKS, federation, problem, term
 from tdamp import fit
 from tdamp.federated.client import can_train_together
 from tdamp.federated.preparation import fitted_of
-from tdamp.federated.rounds import Open, Record, participants
+from tdamp.federated.rounds import OpenRounds, Record, participants, run_rounds
 from tdamp.federated.server import Diverged, Server
-from tdamp.federated.simulation import play
 from tdamp.numerics import gumbel
 from tdamp.prediction import batched
 
@@ -86,7 +88,7 @@ def learned(request: pytest.FixtureRequest) -> dict[str, tuple[list[Record], Ser
         x, y = problem(task, 180)
         agreed = terms(task, rounds=12, local_epochs=4, aggregation=request.param, data_weight=(1.0, 2.0, 3.0, 4.0))
         server, clients = federation(agreed, x, y, THREE)
-        found[task] = list(play(server, clients)), server
+        found[task] = list(run_rounds(server, clients)), server
     return found
 
 
@@ -111,10 +113,10 @@ def test_clients_of_three_and_three_hundred_rows() -> None:
 
 
 def test_some_clients_in_a_round() -> None:
-    """enumeration: two of three are drawn, not always the same; who is away keeps its rows in the total."""
+    """contract: two of three are drawn, not always the same; who is away keeps its rows in the total."""
     x, y = problem("regression", 180)
     server, clients = federation(terms("regression", rounds=8), x, y, THREE)
-    records = list(play(server, clients, Open(0.6)))
+    records = list(run_rounds(server, clients, OpenRounds(0.6)))
     assert all(len(record["clients"]) == 2 for record in records)
     assert len({tuple(record["clients"]) for record in records}) > 1
     assert float(server.broadcast(0).n_rows) == 180
@@ -122,7 +124,7 @@ def test_some_clients_in_a_round() -> None:
 
 
 def test_participants() -> None:
-    """enumeration: the same for every order of the list, at least one, all for 1, and drawn anew each round."""
+    """contract: the same for every order of the list, at least one, all for 1, and drawn anew each round."""
     assert participants(0, 1, [4, 2, 9], 1.0) == [2, 4, 9]
     assert participants(0, 1, [4, 2, 9, 7], 0.5) == participants(0, 1, [7, 9, 2, 4], 0.5)
     assert len(participants(0, 1, range(10), 0.001)) == 1 and len(participants(0, 1, range(10), 0.25)) == 3
@@ -134,11 +136,11 @@ def test_participants() -> None:
 
 @pytest.mark.parametrize("aggregation", ["wga", "sites"])
 def test_units_go_and_bytes_fall(aggregation: str) -> None:
-    """enumeration: exactly round(keep Q_W) units remain; what is removed is not sent any more."""
+    """contract: exactly round(keep Q_W) units remain; what is removed is not sent any more."""
     x, y = problem("regression", 180)
     agreed = terms("regression", rounds=5, keep=0.5, prune_end=0.7, aggregation=aggregation, memory=1.0)
     server, clients = federation(agreed, x, y, THREE)
-    records = list(play(server, clients))
+    records = list(run_rounds(server, clients))
     counts = [sum(record["active_units"]) for record in records]
     assert counts[-1] == round(0.5 * 10) and counts == sorted(counts, reverse=True)
     assert server.network.widths == (*records[-1]["active_units"], 2) and min(server.network.widths) >= 1
@@ -191,7 +193,7 @@ def test_noise_of_the_clients_is_averaged() -> None:
 
 
 def test_a_round_that_is_not_finite_changes_nothing() -> None:
-    """identity: the aggregate of a NaN raises, and the server can go on from the posterior it had."""
+    """contract: the aggregate of a NaN raises, and the server can go on from the posterior it had."""
     x, y = problem("regression", 180)
     server, clients = federation(terms("regression"), x, y, THREE)
     server.aggregate(uploads_of(server, clients))
@@ -212,14 +214,14 @@ def test_a_server_forgets_as_its_terms_say() -> None:
     parts = [np.arange(0, 30), np.arange(30, 90), np.arange(90, 180)]
     for forget in (0.0, 1.0):
         server, clients = federation(terms("regression", aggregation="sites", forget=forget), x, y, parts)
-        for its in trained(server, clients).sites[0]:
+        for its in trained(server, clients).memory[0]:
             whole = sum(site.slope for site in its.values())
             alike = [np.allclose(its[k].slope, share * whole, rtol=1e-9) for k, share in enumerate(shares)]
             assert alike == [bool(forget)] * 3
 
 
 def test_a_forgetting_that_cannot_be() -> None:
-    """enumeration: less than nothing and more than all."""
+    """contract: less than nothing and more than all."""
     for forget in (-0.1, 1.5):
         with pytest.raises(ValueError, match=f"forget={forget}"):
             terms("regression", forget=forget)

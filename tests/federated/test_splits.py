@@ -26,7 +26,7 @@ NUMBERS = X[:, 0] + 0.1 * RNG.normal(size=400)
     whole=st.booleans(),
 )
 def test_every_row_goes_to_one_client(name: str, rows: int, share: float, seed: int, whole: bool) -> None:
-    """enumeration: the parts are ascending, not empty, and together all rows; as many clients as rows is fine."""
+    """contract: the parts are ascending, not empty, and together all rows; as many clients as rows is fine."""
     clients = max(1, round(share * rows))
     parts = split(name, X[:rows], (LABELS if whole else NUMBERS)[:rows], clients, seed)
     assert len(parts) == clients and all(len(part) and (np.diff(part) > 0).all() for part in parts)
@@ -47,7 +47,7 @@ def label_shares(parts: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
 
 
 def test_iid_parts_are_equal_and_alike() -> None:
-    """enumeration: sizes differ by one at most; class frequencies by five standard deviations at most."""
+    """calibration: sizes differ by one at most; class frequencies by five standard deviations at most."""
     parts = split("iid", X, LABELS, 7, 0)
     assert {len(part) for part in parts} == {57, 58}
     assert np.abs(label_shares(parts, LABELS) - np.bincount(LABELS) / 400).max() < 5 * np.sqrt(0.25 * 0.75 / 57)
@@ -67,7 +67,7 @@ def test_dirichlet_skews_labels_by_alpha() -> None:
 
 
 def test_dirichlet_bins_a_regression() -> None:
-    """enumeration: with a tiny alpha each of the ten quantile bins lies with one client, but for rows given away."""
+    """contract: with a tiny alpha each of the ten quantile bins lies with one client, but for rows given away."""
     parts = split("dirichlet:0.001", X, NUMBERS, 4, 0)
     ranks = NUMBERS.argsort().argsort() * 10 // 400
     for bin in range(10):
@@ -75,7 +75,7 @@ def test_dirichlet_bins_a_regression() -> None:
 
 
 def test_quantity_skews_sizes_only() -> None:
-    """enumeration: a small alpha gives one client most rows, a large one equal parts; labels stay mixed."""
+    """contract: a small alpha gives one client most rows, a large one equal parts; labels stay mixed."""
     skewed, even = (sorted(map(len, split(f"quantity:{a}", X, LABELS, 5, 3))) for a in (0.001, 1e6))
     assert skewed[-1] > 300 and skewed[0] < 10
     assert even[-1] - even[0] <= 2
@@ -84,7 +84,7 @@ def test_quantity_skews_sizes_only() -> None:
 
 
 def test_feature_blocks_follow_the_inputs() -> None:
-    """enumeration: means along the column rise from client to client, and neighbouring ranges overlap a little."""
+    """contract: means along the column rise from client to client, and neighbouring ranges overlap a little."""
     correlated = X[:, :1] * [1.0, 2.0, -1.0] + 0.1 * RNG.normal(size=(400, 3))
     for name, table in (("feature:age", pd.DataFrame(X, columns=["age", "b", "c"])), ("feature:0", X)):
         parts = split(name, table, LABELS, 4, 0)
@@ -114,6 +114,6 @@ def test_feature_blocks_follow_the_inputs() -> None:
     ],
 )
 def test_errors(name: str, clients: int, said: str) -> None:
-    """enumeration: each wrong request gives a ValueError that names what was expected."""
+    """contract: each wrong request gives a ValueError that names what was expected."""
     with pytest.raises(ValueError, match=said):
         split(name, X, LABELS, clients, 0)

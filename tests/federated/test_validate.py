@@ -13,7 +13,7 @@ from helpers.little_federation import TASKS, federation, problem, terms, uploads
 from tdamp.federated.messages import Upload, named
 from tdamp.federated.server import Server
 from tdamp.federated.splits import split
-from tdamp.federated.validate import FURTHEST, refused
+from tdamp.federated.validate import FURTHEST, problem_of_upload
 
 Change = Callable[[Upload], Any]
 
@@ -27,7 +27,7 @@ def honest(task: str, **changes: Any) -> list[tuple[Server, dict[int, Upload]]]:
     rounds = []
     for _ in range(4):
         uploads = uploads_of(server, clients)
-        assert [refused(server, upload) for upload in uploads.values()] == [None] * 4
+        assert [problem_of_upload(server, upload) for upload in uploads.values()] == [None] * 4
         rounds.append((server, uploads))
         server.aggregate(uploads)
     return rounds
@@ -54,13 +54,13 @@ def received(request: pytest.FixtureRequest) -> tuple[Server, Upload]:
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
 def test_honest_uploads_are_never_refused(task: str, changes: dict[str, Any]) -> None:
-    """enumeration: all uploads of four rounds with label skew and a client of three rows."""
+    """contract: all uploads of four rounds with label skew and a client of three rows."""
     server, uploads = honest(task, **changes)[-1]
     assert server.rounds_done == 4 and len(uploads) == 4
 
 
 def test_extreme_but_honest_rows(received: tuple[Server, Upload]) -> None:
-    """enumeration: a noiseless linear target, outliers of thirty standard deviations, noise at its floor."""
+    """contract: a noiseless linear target, outliers of thirty standard deviations, noise at its floor."""
     task = received[0].terms.network.task
     x, y = problem(task, 60)
     x[:3] *= 30
@@ -71,7 +71,7 @@ def test_extreme_but_honest_rows(received: tuple[Server, Upload]) -> None:
     )
     for _ in range(4):
         uploads = uploads_of(server, clients)
-        assert [refused(server, upload) for upload in uploads.values()] == [None, None]
+        assert [problem_of_upload(server, upload) for upload in uploads.values()] == [None, None]
         server.aggregate(uploads)
 
 
@@ -159,11 +159,11 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_uploads_are_refused(received: tuple[Server, Upload], name: str) -> None:
-    """enumeration: each bad upload gives one sentence that names what is wrong; the good one gives none."""
+    """contract: each bad upload gives one sentence that names what is wrong; the good one gives none."""
     server, upload = received
     change, said = HOSTILE[name]
-    assert refused(server, upload) is None
-    reason = refused(server, change(upload))
+    assert problem_of_upload(server, upload) is None
+    reason = problem_of_upload(server, change(upload))
     assert reason is not None and said in reason and reason.endswith(".") and "\n" not in reason
 
 
@@ -172,27 +172,27 @@ def test_margins_have_a_variance() -> None:
     x, y = problem("classification", 60)
     server, clients = federation(terms("classification", seed=1), x, y, [np.arange(3), np.arange(3, 60)])
     upload = clients[0].train(server.broadcast(0))
-    assert refused(server, stats(lambda s: np.array([6.0, 11.9]))(upload)) is not None
-    assert refused(server, stats(lambda s: np.array([6.0, 12.0]))(upload)) is None
+    assert problem_of_upload(server, stats(lambda s: np.array([6.0, 11.9]))(upload)) is not None
+    assert problem_of_upload(server, stats(lambda s: np.array([6.0, 12.0]))(upload)) is None
 
 
 def test_factored_uploads_are_looked_at() -> None:
-    """enumeration: where variances are sent as factors, negative ones and plain variances are refused."""
+    """contract: where variances are sent as factors, negative ones and plain variances are refused."""
     x, y = problem("regression", 60)
     server, clients = federation(terms("regression", seed=1, precision="factored"), x, y, [np.arange(60)])
     upload = clients[0].train(server.broadcast(0))
-    assert refused(server, upload) is None
+    assert problem_of_upload(server, upload) is None
     negative = layer(0, weight=lambda w: w._replace(row=-w.row))(upload)
-    assert "negative values" in (refused(server, negative) or "")
+    assert "negative values" in (problem_of_upload(server, negative) or "")
     certain = layer(0, weight=lambda w: w._replace(row=w.row * np.float32(1e20)))(upload)
-    assert "as the rows and the base prior allow" in (refused(server, certain) or "")
-    assert "is missing" in (refused(server, server.opened(upload)) or "")
+    assert "as the rows and the base prior allow" in (problem_of_upload(server, certain) or "")
+    assert "is missing" in (problem_of_upload(server, server.unpacked(upload)) or "")
 
 
 def test_every_array_is_looked_at(received: tuple[Server, Upload]) -> None:
-    """enumeration: a NaN anywhere is seen, and named."""
+    """contract: a NaN anywhere is seen, and named."""
     server, upload = received
     leaves, tree = jax.tree.flatten(upload)
     for i, name in enumerate(named(upload)):
         spoiled = [np.full_like(leaf, np.nan) if j == i else leaf for j, leaf in enumerate(leaves)]
-        assert (refused(server, jax.tree.unflatten(tree, spoiled)) or "").startswith(f"{name} has")
+        assert (problem_of_upload(server, jax.tree.unflatten(tree, spoiled)) or "").startswith(f"{name} has")

@@ -101,12 +101,12 @@ def check_file(kind: Kind, folder: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = main(["fit", str(path), "--target", "y", "--out", str(folder / "model"), *SMALL])
-    said = out.getvalue() + err.getvalue()
+    result = out.getvalue() + err.getvalue()
     if isinstance(kind.outcome, Works):
-        assert code == 0 and (folder / "model").is_dir(), said
-        assert re.search(kind.outcome.warns, said), said
+        assert code == 0 and (folder / "model").is_dir(), result
+        assert re.search(kind.outcome.warns, result), result
         return
     last = err.getvalue().strip().splitlines()[-1]
-    assert code == 1 and not (folder / "model").exists(), said
-    assert last.startswith(f"tdamp: {path}: "), said
-    assert re.search(kind.outcome.what, last) and re.search(kind.outcome.remedy, last), said
+    assert code == 1 and not (folder / "model").exists(), result
+    assert last.startswith(f"tdamp: {path}: "), result
+    assert re.search(kind.outcome.what, last) and re.search(kind.outcome.remedy, last), result

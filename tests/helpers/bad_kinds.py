@@ -66,26 +66,26 @@ class Kind:
 
 def check_refused(outcome: Refused, call: Callable[[], Any]) -> None:
     """The error is of this very type, and says both things, in a message that a person can read."""
-    with pytest.raises(outcome.error) as told:
+    with pytest.raises(outcome.error) as caught:
         call()
-    said = str(told.value)
-    assert type(told.value) is outcome.error, said
-    assert re.search(outcome.what, said), said
-    assert re.search(outcome.remedy, said), said
-    assert len(said) < 700, "a page of numbers is no message"
+    message = str(caught.value)
+    assert type(caught.value) is outcome.error, message
+    assert re.search(outcome.what, message), message
+    assert re.search(outcome.remedy, message), message
+    assert len(message) < 700, "a page of numbers is no message"
 
 
-def heard(words: str, call: Callable[[], Any]) -> Any:
+def expect_warning(words: str, call: Callable[[], Any]) -> Any:
     """The value of a call that says these words as a warning, or nothing at all if there are none."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = call()
-    said = [str(warning.message) for warning in caught]
-    assert all(re.search(words, one) for one in said) if words else not said, said
-    assert bool(said) == bool(words), f"expected a warning: {words}"
-    return found
+        value = call()
+    messages = [str(warning.message) for warning in caught]
+    assert all(re.search(words, message) for message in messages) if words else not messages, messages
+    assert bool(messages) == bool(words), f"expected a warning: {words}"
+    return value
 
 
-def proper(mean: np.ndarray, std: np.ndarray) -> None:
+def assert_proper(mean: np.ndarray, std: np.ndarray) -> None:
     """Finite predictions, positive standard deviations."""
     assert np.isfinite(mean).all() and np.isfinite(std).all() and (std > 0).all()

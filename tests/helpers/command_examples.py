@@ -16,7 +16,7 @@ from tdamp.cli.main import main
 SMALL = ["--hidden", "16", "--epochs", "3", "--batch-size", "32"]
 
 
-class Said(NamedTuple):
+class Result(NamedTuple):
     """How a command ended and what it printed."""
 
     code: int
@@ -30,19 +30,19 @@ class Said(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A table, the model made of it, and what `fit --json` said."""
+    """A table, the model made of it, and what `fit --json` printed."""
 
     data: Path
     model: Path
-    said: Said
+    result: Result
 
 
-def call(*arguments: object) -> Said:
+def call(*arguments: object) -> Result:
     """Run a command in this process."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = main([str(argument) for argument in arguments])
-    return Said(code, out.getvalue(), err.getvalue())
+    return Result(code, out.getvalue(), err.getvalue())
 
 
 def houses(rows: int, seed: int = 0) -> pd.DataFrame:

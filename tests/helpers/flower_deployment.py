@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.flower_processes import Processes
+from tdamp.io.errors import ModelFileError
 from tdamp.persistence import folder
-from tdamp.persistence.folder import ModelFileError
 
 SMALL = "--rounds 2 --local-epochs 2 --hidden 8 --batch-size 16"
 

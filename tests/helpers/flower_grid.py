@@ -17,7 +17,7 @@ from tdamp.estimators.preprocess import check_rows, scale_rows
 from tdamp.federated.client import Client
 from tdamp.federated.fit import scaling_of_estimator
 from tdamp.federated.flower import client_app
-from tdamp.federated.preparation import agree, fitted_of
+from tdamp.federated.preparation import fitted_of, negotiate
 from tdamp.federated.server import Server
 from tdamp.federated.summary import summary_of
 from tdamp.prediction.batched import lost_without_inputs
@@ -122,14 +122,14 @@ def played(
     estimator: Any = regressor()
     checked = [check_rows(estimator, *row, *(None,) * (3 - len(row)), reset=True) for row in rows]
     summaries = {k: summary_of(X, y[:, None], w) for k, (X, y, w) in enumerate(checked)}
-    terms, start = agree(estimator, summaries, None, **options)
+    terms, start = negotiate(estimator, summaries, None, **options)
     scaling = scaling_of_estimator(estimator)
     data = [scale_rows(*row, scaling[:2], scaling[2:]) for row in checked]
     clients = [Client(k, terms, part) for k, part in enumerate(data)]
     server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)})
     for some in rounds or [list(range(len(rows)))] * terms.rounds:
         server.aggregate({k: clients[k].train(server.broadcast(k)) for k in some})
-    server.settle()
+    server.restore_best()
     return server, [lost_without_inputs(fitted_of(server, []), c.data.x, c.data.y, None) for c in clients]
 
 

@@ -73,7 +73,7 @@ def predictions(model: Any) -> list[Any]:
     return [mean.tolist(), std.tolist(), model.predict_interval(ROWS).tolist()]
 
 
-def described(model: Any) -> list[Any]:
+def describe(model: Any) -> list[Any]:
     """The predictions, and what else people read off."""
     names = getattr(model, "feature_names_in_", np.array([])).tolist()
     return [*predictions(model), names, [p.tolist() for p in model.active_prob_], len(model.history_), model.n_rows_]
@@ -82,17 +82,17 @@ def described(model: Any) -> list[Any]:
 def read_model(folder: Path, expected: list[Any], mended: bool) -> str:
     """Through the door of the command line, which reads the encoder, too."""
     from tdamp import ModelFileError
-    from tdamp.cli.exit_codes import Stop
+    from tdamp.cli.exit_codes import CommandError
     from tdamp.cli.files import open_model
 
     try:
         model = open_model(folder).estimator
-    except (ModelFileError, Stop) as error:
+    except (ModelFileError, CommandError) as error:
         if len(str(error)) < 20:
             raise WrongAnswer(f"a message without words: {error}") from error
         return "refused"
     try:
-        found = described(model)
+        found = describe(model)
     except ValueError as error:
         if mended and ("not finite: the network" in str(error) or "check its unit" in str(error)):
             return "refused when it predicts"
@@ -191,7 +191,7 @@ def reader(folder: Path, kind: str) -> Any:
         copy.mkdir(exist_ok=True)
         from tdamp.cli.files import open_model
 
-        expected = described(open_model(clean).estimator)
+        expected = describe(open_model(clean).estimator)
 
         def model(rng: random.Random) -> str:
             spoil_model(clean, copy, kind, rng)

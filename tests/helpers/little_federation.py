@@ -12,8 +12,8 @@ from tdamp import Network, Settings
 from tdamp.engine.state import init
 from tdamp.federated.client import Client
 from tdamp.federated.messages import Upload
+from tdamp.federated.rounds import run_rounds
 from tdamp.federated.server import Server
-from tdamp.federated.simulation import play
 from tdamp.federated.terms import Terms
 from tdamp.training.data import Data, check_data
 
@@ -54,7 +54,7 @@ def federation(
 
 def trained(server: Server, clients: Sequence[Client], **options: Any) -> Server:
     """After its rounds."""
-    for _ in play(server, clients, **options):
+    for _ in run_rounds(server, clients, **options):
         pass
     return server
 

@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
 def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
     """`work` is stopped after so many writes each time it is started, until it comes to its end."""
     epochs, said = count(), []
-    save, iterate = checkpoint.Stage.save, trainer.Run._em_iteration
+    save, iterate = checkpoint.Stage.save, trainer.Trainer._em_iteration
 
     def counted(self: Any, epoch: int) -> Any:
         next(epochs)
@@ -47,7 +47,7 @@ def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(checkpoint.Stage, "save", stopping)
-            patch.setattr(trainer.Run, "_em_iteration", counted)
+            patch.setattr(trainer.Trainer, "_em_iteration", counted)
             try:
                 return Pieces(work(), starts, next(epochs), said)
             except Stopped:

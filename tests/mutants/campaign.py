@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -34,10 +35,14 @@ SLOWER = 10
 DEAD, ALIVE, HANGS = "killed", "survived", "hangs"
 
 
-def found(name: str, below: Path) -> Path:
-    """The only file of this name, wherever it lies."""
-    (path,) = below.rglob(f"{name}.py")
-    return path
+def module_path(name: str) -> Path:
+    """The module `engine/pasp`."""
+    return ROOT / "src" / "tdamp" / f"{name}.py"
+
+
+def path_of_tests(name: str) -> Path:
+    """The tests `engine/test_pasp`."""
+    return ROOT / "tests" / f"{name}.py"
 
 
 class Replaced(SourceFileLoader):
@@ -107,15 +112,16 @@ def named(source: str) -> dict[str, Mutant]:
 
 
 def sample_of(name: str, keys: list[str], size: int) -> list[str]:
-    """By their hashes: a larger sample begins with the smaller one, and a changed line changes little."""
-    return sorted(keys, key=lambda key: hashlib.sha256(f"{name} {key}".encode()).digest())[:size]
+    """By their hashes: a larger sample begins with the smaller one, and a changed line or a move changes little."""
+    stem = Path(name).name
+    return sorted(keys, key=lambda key: hashlib.sha256(f"{stem} {key}".encode()).digest())[:size]
 
 
 def campaign(config: dict[str, Any], names: list[str], again: bool, store: dict[str, Any]) -> None:
     """Try what has not been tried, and write down each result as it comes."""
     for name in names:
-        path = found(name, ROOT / "src" / "tdamp")
-        tests = [found(test, ROOT / "tests") for test in config["modules"][name]]
+        path = module_path(name)
+        tests = [path_of_tests(test) for test in config["modules"][name]]
         source = path.read_text()
         digest, every = hashlib.sha256(source.encode()).hexdigest(), named(source)
         old = store.get(name, {})
@@ -137,32 +143,46 @@ def campaign(config: dict[str, Any], names: list[str], again: bool, store: dict[
             STORE.write_text(json.dumps(store, indent=1, ensure_ascii=False))
 
 
-def page(config: dict[str, Any], store: dict[str, Any]) -> str:
-    """Figures and survivors, in words."""
-    rows, survivors, all_dead, all_tried = [], [], 0, 0
+def page(config: dict[str, Any], store: dict[str, Any], before: str) -> str:
+    """Figures and survivors, in words; modules that were not tried here keep those of the page before."""
+    rows, survivors, figures = [], [], []
     for name in config["modules"]:
-        if name not in store:
-            continue
-        results, accepted = store[name]["results"], config.get("accepted", {}).get(name, {})
-        alive = {key: r for key, r in results.items() if r["found"] == ALIVE}
-        dead = len(results) - len(alive)
-        rows.append(f"| {name} | {store[name]['total']} | {len(results)} | {dead} | {dead / len(results):.0%} |")
-        all_dead, all_tried = all_dead + dead, all_tried + len(results)
-        for key, result in sorted(alive.items(), key=lambda item: item[1]["line"]):
-            before, after = (f"`{part.strip() or 'left out'}`" for part in key.replace("|", "\\|").split("→"))
-            survivors.append(f"| {name} {result['line']} | {before} | {after} | {accepted.get(key, '**open**')} |")
-    rows.append(f"| all | | {all_tried} | {all_dead} | {all_dead / max(all_tried, 1):.0%} |")
+        if name in store:
+            row, alive = figures_of(name, store[name], config.get("accepted", {}).get(name, {}))
+        else:
+            row = "".join(re.findall(rf"^\| {re.escape(name)} \| \d.*$", before, re.MULTILINE))
+            alive = re.findall(rf"^\| {re.escape(name)} \d+ \|.*$", before, re.MULTILINE)
+        if row:
+            rows.append(row)
+            survivors += alive
+            figures.append([int(cell) for cell in row.split("|")[3:5]])
+    n_tried, dead = (sum(column) for column in zip(*figures, strict=True)) if figures else (0, 0)
+    rows.append(f"| all | | {n_tried} | {dead} | {dead / max(n_tried, 1):.0%} |")
     return config["page"].format(sample=config["sample"], rows="\n".join(rows), survivors="\n".join(survivors))
+
+
+def figures_of(name: str, found: dict[str, Any], accepted: dict[str, str]) -> tuple[str, list[str]]:
+    """A module's row of figures, and a row for each survivor."""
+    results = found["results"]
+    alive = {key: r for key, r in results.items() if r["found"] == ALIVE}
+    dead = len(results) - len(alive)
+    survivors = []
+    for key, result in sorted(alive.items(), key=lambda item: item[1]["line"]):
+        before, after = (f"`{part.strip() or 'left out'}`" for part in key.replace("|", "\\|").split("→"))
+        survivors.append(f"| {name} {result['line']} | {before} | {after} | {accepted.get(key, '**open**')} |")
+    return f"| {name} | {found['total']} | {len(results)} | {dead} | {dead / len(results):.0%} |", survivors
 
 
 def main() -> None:
     """All modules, or those that are named."""
     config = tomllib.loads((HERE / "modules.toml").read_text())
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="modules; all by default")
+    parser.add_argument("names", nargs="*", help="modules such as engine/pasp; all by default")
     parser.add_argument("--again", action="store_true", help="try survivors anew")
     parser.add_argument("--page", action="store_true", help="only write the page")
     chosen = parser.parse_args()
+    if unknown := set(chosen.names) - set(config["modules"]):
+        parser.error(f"no such module: {', '.join(sorted(unknown))}; there are {', '.join(config['modules'])}")
     STORE.parent.mkdir(exist_ok=True)
     store = json.loads(STORE.read_text()) if STORE.exists() else {}
     if not chosen.page:
@@ -174,7 +194,7 @@ def main() -> None:
             importlib.import_module(heavy)
         os.chdir(ROOT)
         campaign(config, chosen.names or list(config["modules"]), chosen.again, store)
-    PAGE.write_text(page(config, store))
+    PAGE.write_text(page(config, store, PAGE.read_text()))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def clip(x, low=0):
 
 
 def test_every_kind_of_fault() -> None:
-    """enumeration: by hand, in the order of the source; words and messages stay."""
+    """contract: by hand, in the order of the source; words and messages stay."""
     last = "return max(x - low, LIMIT) if low < 12 else scale(x, low, by=2)"
     assert [mutant.after for mutant in mutants_of(SOURCE)] == [
         "LIMIT: float = 6.0",
@@ -40,7 +40,7 @@ def test_every_kind_of_fault() -> None:
 
 
 def test_one_fault_at_a_time() -> None:
-    """identity: the source has its faults one by one, and stays as it was."""
+    """contract: the source has its faults one by one, and stays as it was."""
     whole = ast.unparse(ast.parse(SOURCE))
     found = [ast.unparse(mutant.tree) for mutant in mutants_of(SOURCE)]
     assert len(set(found)) == len(found) and whole not in found

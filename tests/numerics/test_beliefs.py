@@ -67,7 +67,7 @@ def test_log_norm() -> None:
 
 @pytest.mark.parametrize("active_prob", [0.0, 1e-7, 0.3, 1 - 1e-7, 1.0])
 def test_thin(active_prob: float) -> None:
-    """enumeration: moments of the two-part mixture, spike and slab."""
+    """identity: moments of the two-part mixture, spike and slab."""
     mean, var = np.array([0.0, -3.0, 1e4]), np.array([2.0, 0.5, 1e-6])
     mixed_mean = active_prob * mean
     mixed_var = active_prob * (var + (mean - mixed_mean) ** 2) + (1 - active_prob) * mixed_mean**2

@@ -61,7 +61,7 @@ def test_fit(loc: float, scale: float) -> None:
 
 
 def test_fit_of_a_constant() -> None:
-    """identity: margins without spread give scale zero, even if rounding makes the variance negative."""
+    """contract: margins without spread give scale zero, even if rounding makes the variance negative."""
     loc, scale = gumbel.fit(jnp.float32(3.3), jnp.float32(3.3) ** 2 - jnp.float32(1e-5))
     assert loc.dtype == scale.dtype == jnp.float32
     assert scale == 0 and loc == jnp.float32(3.3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tdamp.numerics import scaling
-from tdamp.sources.running import Running
+from tdamp.sources.running_scales import RunningScales
 
 RNG = np.random.default_rng(0)
 
@@ -41,7 +41,7 @@ def test_the_same_from_blocks(share: float) -> None:
     """identity: rows in three blocks have the scales of all rows at once; copies those of weights."""
     x = RNG.normal(size=(900, 2)) * (RNG.uniform(size=(900, 2)) < share)
     weight = RNG.integers(1, 4, 900).astype(float)
-    running = Running()
+    running = RunningScales()
     for part in np.split(np.arange(900), [100, 500]):
         running.add(x[part], weight[part])
     np.testing.assert_allclose(running.input_scales(), scaling.input_scales(x, weight), rtol=1e-12)

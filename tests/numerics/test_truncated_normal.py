@@ -101,7 +101,7 @@ def test_between(dtype: str) -> None:
 
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=16, max_size=16))
 def test_finite_in_finite_out(values: list[float]) -> None:
-    """identity: any finite float32 bound gives finite numbers and a variance in (0, 1].
+    """contract: any finite float32 bound gives finite numbers and a variance in (0, 1].
 
     Two bounds beyond MAX_SDS on one side are clipped to an empty interval, whose log-mass is -inf by design.
     """

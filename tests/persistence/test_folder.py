@@ -17,8 +17,9 @@ import pytest
 import tdamp
 from helpers.faulty_disk import FaultyDisk, Way, no_room
 from tdamp.io import atomic
+from tdamp.io.errors import ModelFileError
 from tdamp.persistence import folder as store
-from tdamp.persistence.folder import ModelFileError, load, save
+from tdamp.persistence.folder import load, save
 
 rng = np.random.default_rng(0)
 OLD = {"w": rng.normal(size=(3, 4)).astype(np.float32), "b": np.arange(3.0)}
@@ -43,10 +44,10 @@ def test_round_trip_bit_for_bit(tmp_path: Path) -> None:
     config = {"names": ["größe", "日"], "depth": 2, "scale": 1 / 3, "nested": {"a": [1, None, True]}, "": "x"}
     folder = tmp_path / "neu" / "modèle 模型"
     save(folder, arrays, config, CARD)
-    found, said = load(str(folder))
-    assert same(found, {k: np.ascontiguousarray(v) if v.ndim else v for k, v in arrays.items()})
-    assert said == config
-    assert all(array.flags.writeable for array in found.values())
+    stored, read = load(str(folder))
+    assert same(stored, {k: np.ascontiguousarray(v) if v.ndim else v for k, v in arrays.items()})
+    assert read == config
+    assert all(array.flags.writeable for array in stored.values())
     assert sorted(path.name for path in folder.iterdir()) == ["README.md", "config.json", "model.safetensors"]
     assert (folder / "README.md").read_text() == CARD
     header = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -98,7 +99,7 @@ class Machine:
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_step_leaves_a_whole_model(tmp_path: Path, after: bool) -> None:
-    """enumeration: every system call of a save fails in its turn; the old or the new model loads, never a mixture.
+    """contract: every system call of a save fails in its turn; the old or the new model loads, never a mixture.
 
     Old first, new from some step on, and a later save works and leaves nothing behind.
     """
@@ -123,7 +124,7 @@ def test_a_crash_at_any_step_leaves_a_whole_model(tmp_path: Path, after: bool) -
 
 
 def test_a_crash_of_the_first_save(tmp_path: Path) -> None:
-    """enumeration: the folder is no model, or the whole one; saving again works."""
+    """contract: the folder is no model, or the whole one; saving again works."""
     whole = 0
     for stop in range(1, 100):
         folder = tmp_path / str(stop)
@@ -144,7 +145,7 @@ def test_a_crash_of_the_first_save(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: an error (not a crash) while writing takes the piece away and keeps the old file."""
+    """contract: an error (not a crash) while writing takes the piece away and keeps the old file."""
     path = tmp_path / "file"
     atomic.write_whole(path, b"old")
 
@@ -159,7 +160,7 @@ def test_a_full_disk_leaves_no_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("way", ["once", "from then on"])
 def test_a_full_disk_at_any_step(tmp_path: Path, way: Way) -> None:
-    """enumeration: every open, write (half of it done), fsync and rename of a save fails in its turn, with an error.
+    """contract: every open, write (half of it done), fsync and rename of a save fails in its turn, with an error.
 
     The old or the new model loads, and saving again works and leaves nothing behind.
     """
@@ -182,7 +183,7 @@ def test_a_full_disk_at_any_step(tmp_path: Path, way: Way) -> None:
 
 
 def test_the_kernel_refuses(tmp_path: Path) -> None:
-    """enumeration: files of every length are refused by the kernel itself; the model that was there is still there."""
+    """contract: files of every length are refused by the kernel itself; the model that was there is still there."""
     save(tmp_path, OLD, {"n": 1}, CARD)
     for size in (0, 1, 100, 200):
         with no_room(size), pytest.raises(OSError, match="File too large"):
@@ -191,7 +192,7 @@ def test_the_kernel_refuses(tmp_path: Path) -> None:
 
 
 def test_damaged_bytes(tmp_path: Path) -> None:
-    """enumeration: 600 flipped, cut, inserted and zeroed bytes in every file: an error, or the same arrays."""
+    """contract: 600 flipped, cut, inserted and zeroed bytes in every file: an error, or the same arrays."""
     clean = tmp_path / "clean"
     save(clean, OLD, {"n": 1, "names": ["a", "ü"]}, CARD)
     rng = np.random.default_rng(1)
@@ -243,7 +244,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
     ids=lambda value: value[:40],
 )
 def test_other_configs(tmp_path: Path, text: str, message: str) -> None:
-    """enumeration: what config.json may be instead; each is named, and none is written over."""
+    """contract: what config.json may be instead; each is named, and none is written over."""
     save(tmp_path, OLD, {}, CARD)
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(ModelFileError, match=message):
@@ -254,7 +255,7 @@ def test_other_configs(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_missing_things(tmp_path: Path) -> None:
-    """enumeration: no folder, a file in its place, an empty folder, each file gone."""
+    """contract: no folder, a file in its place, an empty folder, each file gone."""
     with pytest.raises(ModelFileError, match="no such folder"):
         load(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
@@ -269,7 +270,7 @@ def test_missing_things(tmp_path: Path) -> None:
 
 
 def test_foreign_folders_are_left_alone(tmp_path: Path) -> None:
-    """enumeration: files that are not ours forbid saving; nothing changes."""
+    """contract: files that are not ours forbid saving; nothing changes."""
     (tmp_path / "README.md").write_text("my project")
     with pytest.raises(ModelFileError, match=r"holds other files \(README.md\)"):
         save(tmp_path, OLD, {}, CARD)
@@ -278,7 +279,7 @@ def test_foreign_folders_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_true_hash_of_a_foreign_file(tmp_path: Path) -> None:
-    """enumeration: data that match their hash but are no safetensors, or one with a header that lies."""
+    """contract: data that match their hash but are no safetensors, or one with a header that lies."""
     for content in (b"", b"hello", b"\xff" * 8, (2**40).to_bytes(8, "little") + b"{}", b"\x02" + bytes(7) + b"[]"):
         save(tmp_path, OLD, {}, CARD)
         (tmp_path / store.DATA).write_bytes(content)
@@ -288,7 +289,7 @@ def test_a_true_hash_of_a_foreign_file(tmp_path: Path) -> None:
 
 
 def test_schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: a newer schema asks for an upgrade, an older one is migrated, or named when nothing migrates it."""
+    """contract: a newer schema asks for an upgrade, an older one is migrated, or named when nothing migrates it."""
     save(tmp_path, OLD, {"width": 4}, CARD)
     rewrite(tmp_path, schema=2, tdamp="9.0")
     with pytest.raises(ModelFileError, match=r"written by a newer tdamp \(9.0\): upgrade"):
@@ -318,14 +319,14 @@ def test_schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["text", "objects", "complex", "header", "nan", "large"],
 )
 def test_what_cannot_be_stored(tmp_path: Path, arrays: Any, config: Any, message: str) -> None:
-    """enumeration: refused before anything is written."""
+    """contract: refused before anything is written."""
     with pytest.raises(ValueError, match=message):
         save(tmp_path / "new", arrays, config, CARD)
     assert not (tmp_path / "new").exists()
 
 
 def test_a_huge_config_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: beyond the limit it is refused, whatever it holds."""
+    """contract: beyond the limit it is refused, whatever it holds."""
     save(tmp_path, OLD, {"x": "a" * 1000}, CARD)
     monkeypatch.setattr(store, "MAX_CONFIG_BYTES", 1000)
     with pytest.raises(ModelFileError, match="more than 1000 bytes"):
@@ -333,7 +334,7 @@ def test_a_huge_config_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_loading_while_another_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: a save that falls between the reading of config and data gives the new model, not an error."""
+    """contract: a save that falls between the reading of config and data gives the new model, not an error."""
     save(tmp_path, OLD, {"n": 1}, CARD)
     real, done = store._read_data, []
 

@@ -1,4 +1,7 @@
-"""Saved estimators come back whole, and a folder that is not a model says so."""
+"""Saved estimators come back whole, and a folder that is not a model says so.
+
+covers: estimators.registration, persistence.arrays, persistence.model_card
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def test_extra_is_kept(classifier: TDAMPClassifier, tmp_path: Path) -> None:
 
 
 def test_the_wrong_class_is_told(classifier: TDAMPClassifier, tmp_path: Path) -> None:
-    """enumeration: a regressor is not loaded from a classifier's folder; an unfitted estimator is not saved."""
+    """contract: a regressor is not loaded from a classifier's folder; an unfitted estimator is not saved."""
     classifier.save(tmp_path / "m")
     with pytest.raises(TypeError, match="holds a TDAMPClassifier"):
         TDAMPRegressor.load(tmp_path / "m")
@@ -115,7 +118,7 @@ CHANGES: dict[str, Any] = {
 
 @pytest.mark.parametrize("key", CHANGES)
 def test_a_config_that_makes_no_sense(key: str, classifier: TDAMPClassifier, tmp_path: Path) -> None:
-    """enumeration: each field changed or gone is a ModelFileError that names the folder, never another error."""
+    """contract: each field changed or gone is a ModelFileError that names the folder, never another error."""
     classifier.save(tmp_path / "m")
     path = tmp_path / "m" / "config.json"
     config = json.loads(path.read_text())
@@ -128,7 +131,7 @@ def test_a_config_that_makes_no_sense(key: str, classifier: TDAMPClassifier, tmp
 
 
 def test_arrays_that_make_no_sense(classifier: TDAMPClassifier, tmp_path: Path) -> None:
-    """enumeration: negative variances, NaN, other shapes, missing arrays and foreign units are refused."""
+    """contract: negative variances, NaN, other shapes, missing arrays and foreign units are refused."""
     classifier.save(tmp_path / "m")
     arrays, config = folder.load(tmp_path / "m")
     config = {k: v for k, v in config.items() if k not in folder.HEADER}

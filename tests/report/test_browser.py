@@ -125,7 +125,7 @@ def visit(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_every_picture_is_drawn(visit: Any, name: str) -> None:
-    """enumeration: every drawing has shapes of some extent, and its screenshot many colours, the data's among them."""
+    """contract: every drawing has shapes of some extent, and its screenshot many colours, the data's among them."""
     from PIL import Image
 
     page = visit(name, 1280)
@@ -144,7 +144,7 @@ def test_every_picture_is_drawn(visit: Any, name: str) -> None:
 @pytest.mark.parametrize("width", [360, 800, 1280])
 @pytest.mark.parametrize("name", SIZES)
 def test_nothing_sticks_out(visit: Any, name: str, width: int) -> None:
-    """enumeration: the page does not scroll sideways, only tables in their boxes; pictures keep their text inside."""
+    """contract: the page does not scroll sideways, only tables in their boxes; pictures keep their text inside."""
     page = visit(name, width)
     page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -156,7 +156,7 @@ def test_nothing_sticks_out(visit: Any, name: str, width: int) -> None:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_labels_do_not_overlap(visit: Any, name: str) -> None:
-    """enumeration: no two texts of a picture share more than a sliver of their boxes."""
+    """contract: no two texts of a picture share more than a sliver of their boxes."""
     clashes = visit(name, 360).evaluate(CLASHES)
     assert clashes == []
 
@@ -164,7 +164,7 @@ def test_labels_do_not_overlap(visit: Any, name: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["classes", "table"])
 def test_text_can_be_read(visit: Any, name: str, scheme: str) -> None:
-    """enumeration: every text has WCAG's contrast of 4.5 with what is behind it; none is below 9 pixels."""
+    """contract: every text has WCAG's contrast of 4.5 with what is behind it; none is below 9 pixels."""
     page = visit(name, 360, scheme)
     found = page.evaluate(CONTRASTS)
     assert len(found) > 100
@@ -176,7 +176,7 @@ def test_text_can_be_read(visit: Any, name: str, scheme: str) -> None:
 
 
 def test_print(visit: Any) -> None:
-    """enumeration: on paper the page is light whatever the screen was, and becomes a PDF of a few pages."""
+    """contract: on paper the page is light whatever the screen was, and becomes a PDF of a few pages."""
     page = visit("classes", 800, "dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

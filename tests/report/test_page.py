@@ -1,4 +1,8 @@
-"""The page as text: its parts, what is escaped, what it never contains, and the edges of what it may be given."""
+"""The page as text: its parts, what is escaped, what it never contains, and the edges of what it may be given.
+
+covers: report.axes, report.canvas, report.facts, report.plots.classes, report.plots.regression
+covers: report.plots.training, report.plots.units, report.summary, report.tables, report.text, report.uncertain
+"""
 
 from __future__ import annotations
 
@@ -119,7 +123,7 @@ def pages() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", EDGES)
 def test_pictures_are_there_and_the_page_is_sound(pages: dict[str, str], name: str) -> None:
-    """enumeration: tags close; each picture stands once, drawn and with its sentence; ids fit references."""
+    """contract: tags close; each picture stands once, drawn and with its sentence; ids fit references."""
     page, expected = Page(pages[name]), EDGES[name][1]
     assert page.pictures == expected
     assert page.tags["svg"] == len(page.pictures) == len(set(page.pictures))
@@ -134,7 +138,7 @@ def test_pictures_are_there_and_the_page_is_sound(pages: dict[str, str], name: s
 
 @pytest.mark.parametrize("name", EDGES)
 def test_nothing_is_loaded_and_nothing_is_nan(pages: dict[str, str], name: str) -> None:
-    """enumeration: no address, script, event handler or import; no number that is not finite."""
+    """contract: no address, script, event handler or import; no number that is not finite."""
     text, page = pages[name], Page(pages[name])
     assert not re.search(r"https?://|@import|@font-face|javascript:", text)
     assert not {"script", "link", "iframe", "object", "embed"} & set(page.tags)
@@ -148,7 +152,7 @@ def test_nothing_is_loaded_and_nothing_is_nan(pages: dict[str, str], name: str) 
 
 
 def test_hostile_names_are_harmless(pages: dict[str, str]) -> None:
-    """identity: names come back as text, in the picture and in the table, and make no tag or attribute."""
+    """contract: names come back as text, in the picture and in the table, and make no tag or attribute."""
     text, page = pages["table"], Page(pages["table"])
     assert "<script" not in text and page.tags["script"] == 0
     for name in NASTY:
@@ -173,7 +177,7 @@ def test_the_same_facts_make_the_same_page(pages: dict[str, str], monkeypatch: p
 
 
 def test_summary_numbers() -> None:
-    """enumeration: counts and scores of the facts, worked out here by hand."""
+    """contract: counts and scores of the facts, worked out here by hand."""
     probs = np.array([[0.8, 0.2], [0.4, 0.6], [0.9, 0.1], [0.3, 0.7]])
     facts = classification(2, frontier=None, held=Held(np.array([0, 1, 1, 1]), probs=probs))
     text = Page(render(facts)).text.replace("\u00a0", " ")
@@ -191,7 +195,7 @@ def test_summary_numbers() -> None:
 
 
 def test_the_least_sure_rows_come_first(pages: dict[str, str]) -> None:
-    """enumeration: the order of the table is that of the epistemic standard deviation."""
+    """contract: the order of the table is that of the epistemic standard deviation."""
     facts = regression()
     assert facts.held is not None and facts.held.epistemic_std is not None
     body = pages["table"].split('id="uncertain"')[1].split("</section>")[0]
@@ -202,7 +206,7 @@ def test_the_least_sure_rows_come_first(pages: dict[str, str]) -> None:
 
 
 def test_cells_of_any_type_are_shown() -> None:
-    """enumeration: missing, text, whole and long values in the table of rows."""
+    """contract: missing, text, whole and long values in the table of rows."""
     x = np.full((80, 7), "plain", object)
     x[:, 0], x[:, 1], x[:, 2], x[:, 3] = None, np.nan, "<b>" + 40 * "long", 7
     facts = regression(active_prob=(np.ones(7), np.ones(9), np.ones(5)))
@@ -212,7 +216,7 @@ def test_cells_of_any_type_are_shown() -> None:
 
 
 def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: the file holds the page; a write that fails leaves the old file and no draft."""
+    """contract: the file holds the page; a write that fails leaves the old file and no draft."""
     path = tmp_path / "new" / "report.html"
     facts = regression(history=[])
     write_report(facts, path)
@@ -226,7 +230,7 @@ def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_learning_curve_shows_the_late_epochs() -> None:
-    """enumeration: a first epoch far below the rest is cut off, and the sentence says so; else nothing is cut."""
+    """contract: a first epoch far below the rest is cut off, and the sentence says so; else nothing is cut."""
     records = history(30, (7, 9, 5), 1)
     records[0]["log_evidence"] = -500.0
     cut, whole = training.evidence(regression(history=records)), training.evidence(regression())
@@ -236,13 +240,13 @@ def test_a_learning_curve_shows_the_late_epochs() -> None:
 
 
 def test_matplotlib_is_imported_only_to_draw() -> None:
-    """enumeration: no import statement of the report's modules names it."""
-    sources = [path.read_text(encoding="utf-8") for path in Path(page_module.__file__).parent.glob("*.py")]
+    """contract: no import statement of the report's modules names it."""
+    sources = [path.read_text(encoding="utf-8") for path in Path(page_module.__file__).parent.rglob("*.py")]
     assert len(sources) > 10 and not [s for s in sources if re.search(r"^\s*(import|from) matplotlib", s, re.MULTILINE)]
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: the error names the extra."""
+    """contract: the error names the extra."""
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     with pytest.raises(MissingExtra, match=r"tdamp\[report\]"):
         render(regression())
@@ -265,13 +269,13 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_contradictions_raise(changes: dict, message: str) -> None:
-    """enumeration: each fact that does not fit the others."""
+    """contract: each fact that does not fit the others."""
     with pytest.raises(ValueError, match=message):
         regression(**changes)
 
 
 def test_held_rows_that_do_not_fit_raise() -> None:
-    """enumeration: no rows, shapes; numbers that are not finite raise when the page is made."""
+    """contract: no rows, shapes; numbers that are not finite raise when the page is made."""
     for held in ({"y": np.ones(0)}, {"y": np.ones(3), "mean": np.ones(2)}, {"y": np.ones(3), "probs": np.ones((2, 3))}):
         with pytest.raises(ValueError):
             Held(**held)
@@ -280,7 +284,7 @@ def test_held_rows_that_do_not_fit_raise() -> None:
 
 
 def test_words() -> None:
-    """enumeration: numbers, shares, times and names as they are to be read."""
+    """contract: numbers, shares, times and names as they are to be read."""
     assert [percent(v).replace("\u00a0", " ") for v in (0, 0.0235, 0.235, 1, 0.0301)] == [
         "0 %",
         "2.35 %",

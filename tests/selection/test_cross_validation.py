@@ -1,4 +1,7 @@
-"""Cross-validation: trainings that leave a fold of the rows out, and the fit that they choose."""
+"""Cross-validation: trainings that leave a fold of the rows out, and the fit that they choose.
+
+covers: selection.snapshots
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def test_folds_of_classes_are_scored() -> None:
 
 
 def test_an_error_ends_every_fold() -> None:
-    """enumeration: what one raises in its second epoch comes out, though the others had a million epochs to go."""
+    """contract: what one raises in its second epoch comes out, though the others had a million epochs to go."""
 
     def show(epoch: int, *rest: object) -> None:
         if epoch == 2:
@@ -65,7 +68,7 @@ def test_an_error_ends_every_fold() -> None:
 
 
 def test_folds() -> None:
-    """enumeration: all folds are of one size, and equal rows are in one."""
+    """contract: all folds are of one size, and equal rows are in one."""
     assert set(np.bincount(folds_of(DATA, 0))) == {150 // FOLDS}
     twice = Data(*(np.concatenate([a, a[::-1]]) for a in DATA))
     fold = folds_of(twice, 0)
@@ -75,7 +78,7 @@ def test_folds() -> None:
 
 @pytest.mark.parametrize("epochs", [1, 7, 25, 26, 160])
 def test_snapshots_are_evenly_spread(epochs: int) -> None:
-    """enumeration: evenly spread, the last epoch among them, never many more than SNAPSHOTS."""
+    """contract: evenly spread, the last epoch among them, never many more than SNAPSHOTS."""
     at = snapshot_epochs(epochs)
     assert at[-1] == epochs and at[0] >= 1 and len(at) < 2 * SNAPSHOTS
     assert len(set(np.diff(at))) <= 1
@@ -96,14 +99,14 @@ def test_a_fit_learns_from_every_row_and_is_as_wide_as_its_errors() -> None:
 
 @pytest.mark.parametrize("kinds", [1, 3])
 def test_rows_that_hardly_differ(kinds: int) -> None:
-    """golden(fewer kinds of rows than folds cannot be left out in turn, and are learned all the same)"""
+    """contract: fewer kinds of rows than folds cannot be left out in turn, and are learned all the same."""
     which = np.arange(60) % kinds
     model = TDAMPRegressor((8,), max_epochs=5, random_state=0).fit(X[which], Y[which, 0])
     assert np.isfinite(model.predict(X)).all() and np.isfinite(model.log_score(X, Y[:, 0]))
 
 
 def test_many_rows_are_held_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: above CROSS_VALIDATED_ROWS a tenth is held out of a first training, and the last one has every row."""
+    """contract: above CROSS_VALIDATED_ROWS a tenth is held out of a first training, and the last one has every row."""
     monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 100)
     model = TDAMPRegressor((8,), max_epochs=6, random_state=0).fit(X, Y[:, 0])
     assert model.n_rows_ == 150 and model.history_["held_out"].notna().all()

@@ -58,7 +58,7 @@ def latest_by_hand(each: list[np.ndarray], weight: np.ndarray) -> int:
 
 
 def test_the_latest_good_snapshot() -> None:
-    """enumeration: by hand, of snapshots that fall off by less and by more than a standard error, with weights."""
+    """twin: by hand, of snapshots that fall off by less and by more than a standard error, with weights."""
     found = set()
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def test_the_latest_good_snapshot() -> None:
 
 
 def test_a_sure_loss_ends_and_a_doubtful_one_does_not() -> None:
-    """identity: 0.1 lost in every row is sure, 0.1 in the mean of rows that differ by 1, is not. Ties are good."""
+    """contract: 0.1 lost in every row is sure, 0.1 in the mean of rows that differ by 1, is not. Ties are good."""
     rng = np.random.default_rng(0)
     best, one = rng.normal(size=25), np.ones(25)
     assert scored([best, best - 0.1], one).latest_good() == 0
@@ -155,7 +155,7 @@ def test_without_rows_to_spare(fitted: Fitted) -> None:
 
 @pytest.mark.parametrize("y", [Y, np.repeat([0, 1], [40, 20])], ids=["regression", "classes"])
 def test_what_is_held_out(y: np.ndarray) -> None:
-    """enumeration: a tenth of the rows, none of them trained on, every class on both sides, and no row torn apart."""
+    """contract: a tenth of the rows, none of them trained on, every class on both sides, and no row torn apart."""
     found = hold_out(Data(X, y, np.ones(60)), 0.1, 0)
     assert found is not None
     rest, held = found
@@ -180,13 +180,13 @@ def test_rows_of_a_table_of_categories_are_of_its_kinds() -> None:
 
 
 def test_a_class_of_one_row() -> None:
-    """enumeration: it cannot be on both sides; a tenth of the rows is held out all the same."""
+    """contract: it cannot be on both sides; a tenth of the rows is held out all the same."""
     found = hold_out(Data(X, np.repeat([0, 1, 2], [39, 20, 1]), np.ones(60)), 0.1, 0)
     assert found is not None and len(found[0].x) == 54 and len(found[1].data.x) == 6
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_classes_are_held_out_in_proportion(seed: int) -> None:
-    """enumeration: of 50 rows and 10, five and one; by chance alone more than half of all draws would differ."""
+    """contract: of 50 rows and 10, five and one; by chance alone more than half of all draws would differ."""
     found = hold_out(Data(X, np.repeat([0, 1], [50, 10]), np.ones(60)), 0.1, seed)
     assert found is not None and np.bincount(found[1].data.y).tolist() == [5, 1]

@@ -55,7 +55,7 @@ def test_folds_of_a_classifier_are_scored_without_them() -> None:
 
 
 def test_every_class_is_dealt_out_evenly() -> None:
-    """enumeration: no fold has two rows more of a class than another."""
+    """contract: no fold has two rows more of a class than another."""
     fold = folds_of(DATA, 3)
     counts = np.array([np.bincount(LABEL[fold == k], minlength=3) for k in range(FOLDS)])
     assert (np.ptp(counts, 0) <= 1).all() and counts.min() > 0
@@ -93,7 +93,7 @@ def test_rows_held_out_choose_how_often_the_data_count(noisy: bool) -> None:
 
 
 def test_a_data_weight_of_ones_own_is_the_only_one() -> None:
-    """identity: nothing is chosen against what was asked for."""
+    """contract: nothing is chosen against what was asked for."""
     x = np.random.default_rng(0).normal(size=(3200, 2))
     model = TDAMPClassifier((4,), max_epochs=2, data_weight=3.0, random_state=0).fit(x, (x[:, 0] > 0).astype(int))
     assert model.settings_.data_weight == 3.0

@@ -1,4 +1,8 @@
-"""fit from a source: the same network as from memory, and nothing left behind."""
+"""fit from a source: the same network as from memory, and nothing left behind.
+
+covers: selection.streamed, sources.batches, sources.memmap, sources.parquet, sources.reader, sources.source
+covers: sources.spill, training.stored
+"""
 
 from __future__ import annotations
 
@@ -149,7 +153,7 @@ def test_weights(small: Path) -> None:
 
 
 def test_labels_seen_late(small: Path) -> None:
-    """enumeration: text labels in order, each known though the last comes with the last batch; it is predicted."""
+    """contract: text labels in order, each known though the last comes with the last batch; it is predicted."""
     x, _ = problem()
     order = np.argsort(x[:, 0])
     x, labels = x[order], np.repeat(["lo", "mid", "hi"], ROWS // 3)
@@ -163,7 +167,7 @@ def test_labels_seen_late(small: Path) -> None:
 
 
 def test_few_rows_are_fitted_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: up to 20,000 rows all go to `select_and_fit`, in memory, a part to be held out as it sees fit."""
+    """contract: up to 20,000 rows all go to `select_and_fit`, in memory, a part to be held out as it sees fit."""
     x, y = problem(200)
     jobs: list[tuple[Data, float]] = []
 
@@ -181,7 +185,7 @@ def test_few_rows_are_fitted_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_warm_start_and_no_held_out_rows(small: Path) -> None:
-    """identity: a second fit goes on at the first one's scales; without held-out rows it is calibrated all the same."""
+    """contract: a second fit goes on at the first one's scales; without held-out rows it is calibrated all the same."""
     x, y = problem()
     one = model(warm_start=True, early_stopping=False).fit(Batches(in_batches(x, y)))
     scale = one.x_scale_.copy()
@@ -223,7 +227,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_batches(name: str, small: Path) -> None:
-    """enumeration: what is wrong and where; the temporary files are gone."""
+    """contract: what is wrong and where; the temporary files are gone."""
     source, message = BAD[name][0](), BAD[name][1]
     source.spill_dir = small
     with pytest.raises(ValueError, match=message):
@@ -232,7 +236,7 @@ def test_bad_batches(name: str, small: Path) -> None:
 
 
 def test_bad_files(tmp_path: Path) -> None:
-    """enumeration: Parquet with text, without the target, no Parquet; NumPy files in the wrong order or shape."""
+    """contract: Parquet with text, without the target, no Parquet; NumPy files in the wrong order or shape."""
     frame = pd.DataFrame({"a": [1.0, 2.0], "city": ["x", "y"], "y": [1.0, 2.0]})
     frame.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"column 'city' holds .*string.*leave it out"):
@@ -266,7 +270,7 @@ def test_parquet_lets_go_of_what_it_has_read(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_with_the_parameters_is_told_before_reading() -> None:
-    """identity: no batch is taken from the iterator."""
+    """contract: no batch is taken from the iterator."""
     batches = in_batches(*problem())
     with pytest.raises(ValueError, match="activation='tanh'"):
         model(activation="tanh").fit(Batches(batches))
@@ -276,20 +280,20 @@ def test_what_is_wrong_with_the_parameters_is_told_before_reading() -> None:
 
 
 def test_a_full_disk(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: the system's own error, told in words; the folder is empty afterwards."""
+    """contract: the system's own error, told in words; the folder is empty afterwards."""
 
     def full(blocks: object, folder: Path, rng: object) -> list[Path]:
         (folder / "piece").write_bytes(b"1")
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("tdamp.sources.spill.scatter", full)
-    with pytest.raises(OSError, match="give the source a spill_dir with more room") as told:
+    with pytest.raises(OSError, match="give the source a spill_dir with more room") as caught:
         model().fit(Batches(in_batches(*problem()), spill_dir=small))
-    assert told.value.errno == errno.ENOSPC and list(small.iterdir()) == []
+    assert caught.value.errno == errno.ENOSPC and list(small.iterdir()) == []
 
 
 def test_progress(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """identity: rows are counted while they are read and shuffled, epochs while they are trained on."""
+    """contract: rows are counted while they are read and shuffled, epochs while they are trained on."""
     model(verbose=1).fit(Batches(in_batches(*problem())))
     shown = capsys.readouterr().err
     assert shown.count("600 rows") == 2 and "2/2" in shown

@@ -1,4 +1,7 @@
-"""Rows on disk: read by slices, summed up, shuffled."""
+"""Rows on disk: read by slices, summed up, shuffled.
+
+covers: sources.running_scales
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import pytest
 
 from tdamp.numerics.scaling import mean_and_std
 from tdamp.sources import shuffle
-from tdamp.sources.running import Running
+from tdamp.sources.running_scales import RunningScales
 from tdamp.training.stored import Rows
 
 
@@ -33,7 +36,7 @@ def test_running_scales(offset: float, spread: float) -> None:
     rng = np.random.default_rng(0)
     values = offset + spread * np.cumsum(rng.normal(size=(3000, 4)), 0)  # blocks differ
     weight = rng.random(3000)
-    running = Running()
+    running = RunningScales()
     for rows in np.split(np.arange(3000), [1, 10, 500, 2500]):
         running.add(values[rows], weight[rows])
     mean, std = mean_and_std(values, weight)
@@ -47,8 +50,8 @@ def test_running_scales(offset: float, spread: float) -> None:
 
 
 def test_a_constant_column_gets_scale_one() -> None:
-    """enumeration: one column constant but for rounding, one not."""
-    running = Running()
+    """contract: one column constant but for rounding, one not."""
+    running = RunningScales()
     for start in range(0, 90, 30):
         block = np.column_stack([np.full(30, 0.1), np.arange(start, start + 30)])
         running.add(block, np.ones(30))
@@ -59,7 +62,7 @@ def test_a_constant_column_gets_scale_one() -> None:
 def test_shuffled_rows_are_all_there_in_an_order_of_their_own(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """enumeration and rate: every row comes out once; where it comes out tells nothing of where it was (400 numbers
+    """calibration: every row comes out once; where it comes out tells nothing of where it was (400 numbers
     at most in memory make it scatter twice); how the rows were cut into blocks changes nothing; no file is left."""
     monkeypatch.setattr(shuffle, "MOST_NUMBERS", most)
     rows = np.column_stack([np.arange(20_000.0), -np.arange(20_000.0)])

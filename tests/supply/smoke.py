@@ -5,7 +5,9 @@ It ends with an error at the first thing that is not as it should be, and uses n
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import pkgutil
 import subprocess
 import sys
@@ -18,21 +20,29 @@ import numpy as np
 
 import tdamp
 from tdamp._optional import MissingExtra
+from tdamp.cli.main import main as main_of_commands
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] - np.abs(X[:, 1])
 
 
 def imported() -> dict[str, str]:
-    """Every module imports, or says which extra it wants: the message by module. Benchmarks are an extra as a whole."""
+    """Every module imports, or names the extra that it needs: the message by module."""
     asked = {}
     for module in pkgutil.walk_packages(tdamp.__path__, "tdamp.", onerror=lambda name: None):
-        if not module.name.startswith("tdamp.bench"):
+        if not module.name.endswith(".__main__"):  # a program
             try:
                 importlib.import_module(module.name)
             except MissingExtra as error:
                 asked[module.name] = str(error)
     return asked
+
+
+def names_benchmarks(command: str) -> None:
+    """A command of tdamp-bench ends with exit code 2 and names what to install."""
+    with contextlib.redirect_stderr(io.StringIO()) as error:
+        code = main_of_commands([command])
+    assert code == 2 and "pip install tdamp-bench" in error.getvalue(), (code, error.getvalue())
 
 
 def names_extra(extra: str, wants_it: Callable[[], object]) -> None:
@@ -58,8 +68,10 @@ def main() -> None:
     assert all("pip install 'tdamp[federated]'" in message for message in asked.values()), asked
     for data in ("py.typed", "report/style.css"):
         assert files("tdamp").joinpath(data).is_file(), data
-    told = subprocess.run([sys.executable, "-m", "tdamp.cli", "--help"], capture_output=True, text=True, check=True)
-    assert "tdamp fit" in told.stdout, told
+    shown = subprocess.run([sys.executable, "-m", "tdamp.cli", "--help"], capture_output=True, text=True, check=True)
+    assert "tdamp fit" in shown.stdout, shown
+    for command in ("bench", "reproduce"):
+        names_benchmarks(command)
 
     regressor = tdamp.TDAMPRegressor((8,), max_epochs=8, early_stopping=False, random_state=0).fit(X, Y)
     classifier = tdamp.TDAMPClassifier((8,), max_epochs=8, early_stopping=False, random_state=0).fit(X, Y > 0)

@@ -21,7 +21,9 @@ import tdamp
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(tdamp.__file__).parent
+BENCH_SOURCE = ROOT / "benchmarks/src/tdamp_bench"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+BENCH = tomllib.loads((ROOT / "benchmarks/pyproject.toml").read_text())["project"]
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if line[0] != "#")
 
 
@@ -39,20 +41,15 @@ BEHIND_JAX = {"flatbuffers"}
 """`jax.export` imports it, and JAX does not declare it."""
 
 
-def core_files() -> list[Path]:
-    """All but the benchmarks, which are an extra as a whole."""
-    return sorted(path for path in SOURCE.rglob("*.py") if "bench" not in path.relative_to(SOURCE).parts)
-
-
 def imported(path: Path) -> set[str]:
-    """Foreign modules that a file imports, by its syntax tree: statements alone, for `extras.need` takes a string."""
+    """Foreign modules that a file imports, by its syntax tree: statements alone, as `need` takes a string."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.add((node.module or "").split(".")[0])
-    return found - set(sys.stdlib_module_names) - {"tdamp"}
+    return found - set(sys.stdlib_module_names) - {"tdamp", "tdamp_bench"}
 
 
 def for_types_only(path: Path) -> set[str]:
@@ -81,23 +78,35 @@ def closure(requirements: list[str]) -> set[str]:
 
 
 def test_the_core_imports_its_dependencies_and_no_others() -> None:
-    """enumeration: import statements of every file outside the benchmarks, against the list in pyproject.toml.
+    """contract: import statements of every file of tdamp, against the list in pyproject.toml.
 
     Both ways: nothing undeclared is imported, and nothing is declared that no file imports.
     """
+    assert used_by(SOURCE, CORE) == CORE - BEHIND_JAX
+
+
+def test_the_benchmarks_import_their_dependencies_and_no_others() -> None:
+    """contract: import statements of every file of tdamp_bench, against its list and that of tdamp."""
+    own = declared(BENCH["dependencies"]) - {"tdamp"}
+    assert used_by(BENCH_SOURCE, CORE | own) >= own
+
+
+def used_by(source: Path, allowed: set[str]) -> set[str]:
+    """Distributions that the files of a package import, all of them among those allowed."""
     used = set()
-    for path in core_files():
+    for path in sorted(source.rglob("*.py")):
         modules = imported(path) - for_types_only(path)
-        found = {canonicalize_name(name) for module in modules for name in owners().get(module, [module])}
-        assert found <= CORE, f"{path.relative_to(SOURCE)} imports {found - CORE}: declare it, or use extras.need"
-        used |= found
-    assert used == CORE - BEHIND_JAX
+        names = {canonicalize_name(name) for module in modules for name in owners().get(module, [module])}
+        undeclared = names - allowed
+        assert not undeclared, f"{path.relative_to(ROOT)} imports {undeclared}: declare it, or use _optional.need"
+        used |= names
+    return used
 
 
 def test_extras_are_declared() -> None:
-    """enumeration: every library that `need` is asked for outside the benchmarks comes with the extra it names."""
+    """contract: every library that `need` is asked for in tdamp comes with the extra it names."""
     asked = set()
-    for path in core_files():
+    for path in SOURCE.rglob("*.py"):
         asked |= set(re.findall(r'\bneed\("([\w.]+)", "(\w+)"\)', path.read_text()))
     assert len(asked) > 5
     for module, extra in asked:
@@ -105,21 +114,33 @@ def test_extras_are_declared() -> None:
         assert names <= closure(PROJECT["optional-dependencies"][extra]) - CORE, f"need({module!r}, {extra!r})"
 
 
+def test_peers_are_declared() -> None:
+    """contract: every library that `need` is asked for in tdamp_bench is a peer; versions of the two agree."""
+    asked = set()
+    for path in BENCH_SOURCE.rglob("*.py"):
+        asked |= set(re.findall(r'\bneed\("(\w+)[\w.]*", "peers", "tdamp-bench"\)', path.read_text()))
+    names = {canonicalize_name(name) for module in asked for name in owners()[module]}
+    assert names == declared(BENCH["optional-dependencies"]["peers"])
+    assert BENCH["version"] == PROJECT["version"] and f"tdamp=={PROJECT['version']}" in BENCH["dependencies"]
+
+
 def test_pins_are_names_and_versions() -> None:
-    """enumeration: no address, no hash, no range; sorted, each once."""
+    """contract: no address, no hash, no range; sorted, each once."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+", line) for line in lines[1:]) and lines[0].startswith("#")
     assert lines[1:] == sorted(set(lines[1:])) and len(PINS) == len(lines) - 1
 
 
 def test_all_that_the_core_pulls_in_is_pinned() -> None:
-    """enumeration: a walk over installed metadata, from the declared dependencies on; and the pins meet the bounds."""
+    """contract: a walk over installed metadata, from the declared dependencies on; and the pins meet the bounds."""
     pulled = closure(PROJECT["dependencies"])
     assert {"jaxlib", "joblib", "pygments"} <= pulled  # the walk goes deep
     assert pulled <= set(PINS), f"pin {sorted(pulled - set(PINS))} in constraints.txt"
     everything = [
-        *PROJECT["dependencies"],
-        *(line for some in PROJECT["optional-dependencies"].values() for line in some),
+        line
+        for project in (PROJECT, BENCH)
+        for lines in (project["dependencies"], *project["optional-dependencies"].values())
+        for line in lines
     ]
     for requirement in map(Requirement, everything):
         name = canonicalize_name(requirement.name)
@@ -127,14 +148,14 @@ def test_all_that_the_core_pulls_in_is_pinned() -> None:
 
 
 def test_each_dependency_has_its_reason() -> None:
-    """enumeration: docs/reliability.md has a row for every core dependency, and for no other."""
+    """contract: docs/reliability.md has a row for every core dependency, and for no other."""
     page = (ROOT / "docs/reliability.md").read_text()
     table = page.split("| core dependency |")[1].split("\n\n")[0]
     assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == CORE
 
 
 def test_bill_of_materials(tmp_path: Path) -> None:
-    """enumeration: the command of `make sbom` lists the core with its versions, and nothing else.
+    """contract: the command of `make sbom` lists the core with its versions, and nothing else.
 
     It reads metadata alone, so its environment here has only that of what the core pulls in.
     """

@@ -18,7 +18,7 @@ def test_the_public_api_is_frozen() -> None:
 
 
 def test_the_listing_sees_a_change() -> None:
-    """enumeration: a parameter's name, kind, type and default each show."""
+    """contract: a parameter's name, kind, type and default each show."""
 
     def function(a: int, *, b: str = "c") -> float: ...
 
@@ -26,7 +26,7 @@ def test_the_listing_sees_a_change() -> None:
 
 
 def test_the_listing_has_what_users_call() -> None:
-    """enumeration: methods of both estimators, functions of submodules and inherited properties are there."""
+    """contract: methods of both estimators, functions of submodules and inherited properties are there."""
     lines = listing().splitlines()
     for start in (
         "tdamp.TDAMPRegressor.predict_interval(self, X: Any, coverage: float = 0.95)",

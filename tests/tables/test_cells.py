@@ -1,4 +1,7 @@
-"""Texts as numbers and dates: read where they can mean one thing only."""
+"""Texts as numbers and dates: read where they can mean one thing only.
+
+covers: tables.dates, tables.kinds, tables.numerals, tables.readers
+"""
 
 from __future__ import annotations
 
@@ -47,19 +50,19 @@ def numbers(texts: list[str]) -> list[float] | None:
     ],
 )
 def test_numbers_in_every_notation(texts: list[str], expected: list[float] | None) -> None:
-    """enumeration: values worked out by hand."""
+    """contract: values worked out by hand."""
     assert numbers(texts) == expected
 
 
 @pytest.mark.parametrize("texts", [["1,234"], ["12", "1,234", "950,000"], ["1,234", "1.234"]])
 def test_two_readings_are_an_error(texts: list[str]) -> None:
-    """enumeration: no cell decides between thousands and decimals."""
+    """contract: no cell decides between thousands and decimals."""
     with pytest.raises(TableError, match=r"column c, row \d: '1,234' may mean 1234 or 1.234"):
         numbers(texts)
 
 
 def test_a_decided_notation_stays_decided() -> None:
-    """enumeration: what training did not settle is not guessed later."""
+    """contract: what training did not settle is not guessed later."""
     assert Notation(".", True).read("1,234") == 1234 and Notation(",", False).read("1,234") == 1.234
     assert Notation(",", True).read("1.234") == 1234 and Notation().read("1.234") == 1.234
     assert Notation().read("1,234") is None and Notation(",").read("1.234") is None
@@ -81,7 +84,7 @@ def test_grouped_numbers_come_back(values: list[int], marks: tuple[str, str]) ->
 
 
 def test_mistakes_among_numbers_are_shown() -> None:
-    """enumeration: 9 of 10 cells are numbers; the tenth is shown with its place, missing marks are not."""
+    """contract: 9 of 10 cells are numbers; the tenth is shown with its place, missing marks are not."""
     good = ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
     assert numbers([*good, "N/A", "?", "nan", "null", ""])[:9] == [float(g) for g in good]  # type: ignore[index]
     with pytest.raises(TableError, match="column c, row 9: 'abc' is not a number, but 9 of 10 cells"):
@@ -91,7 +94,7 @@ def test_mistakes_among_numbers_are_shown() -> None:
 
 @pytest.mark.parametrize("cell", [np.inf, -np.inf, "inf", "-Infinity", "1e999"])
 def test_infinite_cells_are_an_error(cell: object) -> None:
-    """enumeration: floats and texts, with their place."""
+    """contract: floats and texts, with their place."""
     cells = cells_of(pd.Series([1.0, 2.0, cell] if isinstance(cell, float) else ["1", "2", cell]), "c")
     with pytest.raises(TableError, match="column c, row 2: the number is infinite"):
         NumberReader().read(cells)
@@ -115,7 +118,7 @@ def test_infinite_cells_are_an_error(cell: object) -> None:
     ],
 )
 def test_dates_as_days(text: str, days: float | None) -> None:
-    """enumeration: days since 1970 by hand; days that do not exist are no dates."""
+    """contract: days since 1970 by hand; days that do not exist are no dates."""
     time = dates.parse(text)
     assert (time.days if time else None) == days
 

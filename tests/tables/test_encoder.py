@@ -1,4 +1,7 @@
-"""Columns of every kind become the matrix worked out by hand."""
+"""Columns of every kind become the matrix worked out by hand.
+
+covers: tables.category, tables.columns, tables.schema
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def stored(encoder: Encoder) -> Encoder:
 
 
 def test_the_whole_table_by_hand(frame: pd.DataFrame) -> None:
-    """enumeration: every cell of the matrix, every name, group and note, before and after storing."""
+    """contract: every cell of the matrix, every name, group and note, before and after storing."""
     encoder = Encoder.fit(frame, "y")
     assert encoder.usable_rows(frame).tolist() == [True, True, False, True, True, True]
     # the third row is out: ages 30 40 20 60 have median 35; days 0 2 10 1 4 have median 2; blue twice, red twice
@@ -73,7 +76,7 @@ def test_the_whole_table_by_hand(frame: pd.DataFrame) -> None:
 
 
 def test_new_tables_are_met_with_notes(frame: pd.DataFrame) -> None:
-    """enumeration: missing, unseen and extra things at prediction, in another order of columns."""
+    """contract: missing, unseen and extra things at prediction, in another order of columns."""
     encoder = stored(Encoder.fit(frame, "y"))
     new = {"extra": [1], "member": [None], "joined": [None], "city": ["Oslo"], "colour": ["mauve"], "age": [25]}
     assert encoder.transform(new).tolist() == [[25, 0, 0, 0, 1, 2, 1, 0, 0]]
@@ -90,7 +93,7 @@ def test_new_tables_are_met_with_notes(frame: pd.DataFrame) -> None:
 
 
 def test_errors_at_prediction_name_the_place(frame: pd.DataFrame) -> None:
-    """enumeration: absent columns with close names, and cells of another kind, by line of the file."""
+    """contract: absent columns with close names, and cells of another kind, by line of the file."""
     encoder = Encoder.fit(frame, "y")
     with pytest.raises(TableError, match=r"no columns 'age', 'colour'\. Did you mean 'Age'\? Did you mean 'color'\?"):
         encoder.transform(frame.rename(columns={"age": "Age", "colour": "color"}))
@@ -158,7 +161,7 @@ def test_polars_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_big_endian_rows_can_be_left_out() -> None:
-    """enumeration: the second of three rows has no target; the user's frame stays as it was."""
+    """contract: the second of three rows has no target; the user's frame stays as it was."""
     frame = pd.DataFrame({"v": np.array([1, 2, 4], ">i4"), "y": np.array([0.5, np.nan, 1.5], ">f8")})
     x, y = Encoder.fit(frame, "y").pairs(frame)
     assert x.tolist() == [[1], [4]] and y.tolist() == [0.5, 1.5]
@@ -196,7 +199,7 @@ def test_truth_values_are_0_and_1(dtype: str) -> None:
 
 
 def test_rare_levels_are_joined() -> None:
-    """enumeration: 35 levels of falling frequency; the 30 first have columns, ties go by name."""
+    """contract: 35 levels of falling frequency; the 30 first have columns, ties go by name."""
     texts = [f"L{level:02d}" for level in range(35) for _ in range(40 - level)] + ["once"]
     encoder = Encoder.fit({"c": texts, "y": np.arange(len(texts)) / 7}, "y")
     assert encoder.feature_names == (*(f"c=L{level:02d}" for level in range(30)), "c=other")
@@ -208,7 +211,7 @@ def test_rare_levels_are_joined() -> None:
 
 
 def test_numbers_may_be_named_categories() -> None:
-    """enumeration: codes as levels, found again as 1, 1.0 and '1.0'."""
+    """contract: codes as levels, found again as 1, 1.0 and '1.0'."""
     frame = pd.DataFrame({"code": [1, 2, 1, 2], "y": [0.5, 1, 2, 3]})
     encoder = Encoder.fit(frame, "y", categories=["code"])
     assert encoder.feature_names == ("code=1", "code=2")
@@ -217,7 +220,7 @@ def test_numbers_may_be_named_categories() -> None:
 
 
 def test_levels_are_found_loosely_only_where_one_is_meant() -> None:
-    """enumeration: +1 could be either of two levels, TRUE only one."""
+    """contract: +1 could be either of two levels, TRUE only one."""
     lookup = Lookup(["1", "1.0", "True", "2"])
     texts = ["1", "1.0", "+1", "TRUE", "2.00", "two"]
     assert [lookup.find(text) for text in texts] == [0, 1, None, 2, 3, None]
@@ -230,7 +233,7 @@ def test_names_are_compared_as_they_look() -> None:
 
 
 def test_left_out_columns_come_with_advice() -> None:
-    """enumeration: marks, other dates, row numbers; constants with missing cells keep their marks only."""
+    """contract: marks, other dates, row numbers; constants with missing cells keep their marks only."""
     n = 20
     table = {
         "price": [f"${i},5" for i in range(n)],
@@ -249,7 +252,7 @@ def test_left_out_columns_come_with_advice() -> None:
 
 
 def test_a_notation_learned_is_kept() -> None:
-    """enumeration: 1.234 in a column of decimal commas is 1234, whatever else the new table has."""
+    """contract: 1.234 in a column of decimal commas is 1234, whatever else the new table has."""
     encoder = stored(Encoder.fit({"p": ["1.234,5", "7"], "y": ["1,5", "2,5"]}, "y"))
     assert "Column p: read with a decimal comma and points between thousands." in encoder.notes
     assert encoder.transform({"p": ["1.234", "0,5"]}).ravel().tolist() == [1234, 0.5]
@@ -259,14 +262,14 @@ def test_a_notation_learned_is_kept() -> None:
 
 
 def test_time_zones() -> None:
-    """enumeration: zoned times in training, some without a zone later, taken as UTC."""
+    """contract: zoned times in training, some without a zone later, taken as UTC."""
     encoder = Encoder.fit({"t": ["2020-01-01T00:00+00:00", "2020-01-02T06:00+06:00"], "y": [1.5, 2]}, "y")
     assert encoder.transform({"t": ["2020-01-01T12:00", "2020-01-01T12:00-12:00"]}).ravel().tolist() == [0.5, 1]
     assert "without one are taken as UTC" in encoder.last_notes[0]
 
 
 def test_same_names_are_told_apart() -> None:
-    """enumeration: a level that makes a name which another column has."""
+    """contract: a level that makes a name which another column has."""
     table = {"a": ["b", "c", "b", "c"], "a=b": [1.0, 2, 4, 8], "y": [0.5, 1, 2, 3]}
     assert Encoder.fit(table, "y").feature_names == ("a=b", "a=c", "a=b (2)")
 
@@ -288,6 +291,6 @@ def test_same_names_are_told_apart() -> None:
     ],
 )
 def test_tables_that_cannot_be_learned(table: dict, options: dict, message: str) -> None:
-    """enumeration: each error names what is wrong."""
+    """contract: each error names what is wrong."""
     with pytest.raises(TableError, match=message):
         Encoder.fit(table, "y", **options)

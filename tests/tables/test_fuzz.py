@@ -81,7 +81,7 @@ def fitted(frame: pd.DataFrame) -> Encoder | None:
 @settings(max_examples=EXAMPLES)
 @given(tables(TIDY), st.permutations(range(ROWS)))
 def test_tidy_tables_become_finite_matrices(frame: pd.DataFrame, order: list[int]) -> None:
-    """identity: finite; rows move with the rows; columns may come in any order; storing changes nothing."""
+    """contract: finite; rows move with the rows; columns may come in any order; storing changes nothing."""
     encoder = fitted(frame)
     if encoder is None:
         return
@@ -103,7 +103,7 @@ def test_tidy_tables_become_finite_matrices(frame: pd.DataFrame, order: list[int
 @settings(max_examples=EXAMPLES)
 @given(tables(TIDY), tables(st.one_of(TIDY, column(CELL))))
 def test_any_other_table_is_encoded_or_refused(frame: pd.DataFrame, other: pd.DataFrame) -> None:
-    """identity: finite with the trained columns, or TableError."""
+    """contract: finite with the trained columns, or TableError."""
     encoder = fitted(frame)
     if encoder is None:
         return
@@ -119,7 +119,7 @@ def test_any_other_table_is_encoded_or_refused(frame: pd.DataFrame, other: pd.Da
 @settings(max_examples=EXAMPLES)
 @given(tables(column(CELL)))
 def test_any_table_is_learned_or_refused(frame: pd.DataFrame) -> None:
-    """identity: an encoder that encodes its own table, or TableError."""
+    """contract: an encoder that encodes its own table, or TableError."""
     encoder = fitted(frame)
     if encoder is not None:
         x, _ = encoder.pairs(frame)
@@ -129,7 +129,7 @@ def test_any_table_is_learned_or_refused(frame: pd.DataFrame) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.binary(), st.text(alphabet='ab1,;\t"\n\r é.-').map(str.encode)), st.sampled_from(ENDINGS))
 def test_any_file_is_read_or_refused(tmp_path: Path, content: bytes, ending: str) -> None:
-    """identity: a table with different names and at least one row, or TableError."""
+    """contract: a table with different names and at least one row, or TableError."""
     path = tmp_path / f"t{ending}"
     path.write_bytes(content)
     try:
@@ -143,7 +143,7 @@ def test_any_file_is_read_or_refused(tmp_path: Path, content: bytes, ending: str
 
 
 def test_the_fuzz_reaches_encoders() -> None:
-    """enumeration: most tidy tables are learned, so that the tests above look at something."""
+    """contract: most tidy tables are learned, so that the tests above look at something."""
     learned: list[bool] = []
 
     @settings(max_examples=60)
@@ -162,6 +162,6 @@ def test_the_fuzz_reaches_encoders() -> None:
     )
 )
 def test_any_json_is_refused(data: Any) -> None:
-    """enumeration: nothing but TableError for JSON that no encoder wrote."""
+    """contract: nothing but TableError for JSON that no encoder wrote."""
     with pytest.raises(TableError):
         Encoder.from_json(data)

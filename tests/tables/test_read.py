@@ -1,4 +1,7 @@
-"""Files of every kind give the table written into them, and broken ones an error that helps."""
+"""Files of every kind give the table written into them, and broken ones an error that helps.
+
+covers: tables.delimited, tables.errors, tables.npz, tables.table
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def test_csv_gives_back_its_cells(tmp_path: Path, delimiter: str, encoding: str,
 
 
 def test_latin1_is_read_and_said(tmp_path: Path) -> None:
-    """identity: bytes that are no UTF-8 are latin-1, with a warning that names the line."""
+    """contract: bytes that are no UTF-8 are latin-1, with a warning that names the line."""
     path = write(tmp_path / "old.csv", "name,n\nabc,1\nMüller,2\n".encode("latin-1"))
     with pytest.warns(TableWarning, match=r"line 3.*latin-1"):
         frame = read_table(path)
@@ -59,13 +62,13 @@ def test_latin1_is_read_and_said(tmp_path: Path) -> None:
     ],
 )
 def test_delimiter_is_found(tmp_path: Path, text: str, delimiter: str, names: list[str]) -> None:
-    """enumeration: decimal commas, texts with other marks, one column, spaces, a nameless index."""
+    """contract: decimal commas, texts with other marks, one column, spaces, a nameless index."""
     frame = read_table(write(tmp_path / "t.csv", text))
     assert (list(frame.columns), frame.attrs["delimiter"]) == (names, delimiter)
 
 
 def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
-    """enumeration: cells stand on lines 3 and 5."""
+    """contract: cells stand on lines 3 and 5."""
     frame = read_table(write(tmp_path / "t.csv", "a,b\n\n1,2\n\n3,4\n\n"))
     assert frame.to_numpy().tolist() == [["1", "2"], ["3", "4"]] and list(frame.index) == [3, 5]
 
@@ -93,7 +96,7 @@ def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     ],
 )
 def test_broken_files_say_why(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
-    """enumeration: each error names the file and its trouble."""
+    """contract: each error names the file and its trouble."""
     path = write(tmp_path / name, content)
     with pytest.raises(TableError, match=message) as caught:
         read_table(path)
@@ -101,7 +104,7 @@ def test_broken_files_say_why(tmp_path: Path, name: str, content: str | bytes, m
 
 
 def test_a_missing_file_names_its_neighbours(tmp_path: Path) -> None:
-    """enumeration: a close name, a missing folder, a folder in place of a file."""
+    """contract: a close name, a missing folder, a folder in place of a file."""
     write(tmp_path / "Houses.csv", "a\n1\n")
     with pytest.raises(TableError, match=r"Did you mean 'Houses.csv'\?"):
         read_table(tmp_path / "house.csv")
@@ -124,7 +127,7 @@ def test_parquet_gives_back_its_columns(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: the error is of the table kind, of the import kind, and says what to install."""
+    """contract: the error is of the table kind, of the import kind, and says what to install."""
 
     def fail(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
@@ -166,14 +169,14 @@ def test_npz_gives_back_its_arrays(tmp_path: Path) -> None:
     ],
 )
 def test_broken_npz_say_why(tmp_path: Path, arrays: dict[str, np.ndarray], message: str) -> None:
-    """enumeration: objects are refused, shapes and lengths are named."""
+    """contract: objects are refused, shapes and lengths are named."""
     np.savez(tmp_path / "t.npz", **arrays)
     with pytest.raises(TableError, match=message):
         read_table(tmp_path / "t.npz")
 
 
 def test_utf8_gives_no_warning(tmp_path: Path) -> None:
-    """enumeration: the twin of the latin-1 warning."""
+    """contract: the twin of the latin-1 warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(write(tmp_path / "t.csv", "ä,b\n1,2\n"))

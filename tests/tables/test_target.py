@@ -38,7 +38,7 @@ def fit(y: Any, task: str = "auto") -> Encoder:
     ],
 )
 def test_the_task_is_chosen(y: Any, task: str, classes: tuple) -> None:
-    """enumeration: the rule on both sides of its edges, and the reason among the notes."""
+    """contract: the rule on both sides of its edges, and the reason among the notes."""
     if list(y)[:1] == [2**62]:
         with pytest.raises(TableError, match="nothing to learn"):
             fit(y)
@@ -61,7 +61,7 @@ def test_the_task_is_chosen(y: Any, task: str, classes: tuple) -> None:
     ],
 )
 def test_labels_come_back(trained: Any, later: Any, labels: list) -> None:
-    """enumeration: labels as trained on, whatever type the later table has; sorted as NumPy sorts them."""
+    """contract: labels as trained on, whatever type the later table has; sorted as NumPy sorts them."""
     encoder = fit(trained, "classification")
     found = encoder.target({"y": later})
     assert found.tolist() == labels and found.dtype.kind in "iU"
@@ -97,13 +97,13 @@ def test_several_targets() -> None:
     ],
 )
 def test_targets_that_cannot_be_learned(y: Any, task: str, message: str) -> None:
-    """enumeration: each error says why."""
+    """contract: each error says why."""
     with pytest.raises(TableError, match=message):
         fit(y, task)
 
 
 def test_an_unknown_class_is_named() -> None:
-    """enumeration: the class, its place, and those that are known."""
+    """contract: the class, its place, and those that are known."""
     encoder = fit(["cat", "dog", "cat"])
     with pytest.raises(TableError, match="row 1: the class 'cow' was not among those of training, 'cat', 'dog'"):
         encoder.target({"y": ["cat", "cow"]})
@@ -151,7 +151,7 @@ NUMBER, TARGET = GOOD["columns"][0], GOOD["target"]
     ],
 )
 def test_stored_nonsense_is_refused(data: Any) -> None:
-    """enumeration: one field wrong at a time; the unchanged data load."""
+    """contract: one field wrong at a time; the unchanged data load."""
     assert Encoder.from_json(GOOD).to_json() == GOOD
     with pytest.raises(TableError):
         Encoder.from_json(data)

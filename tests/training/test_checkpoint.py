@@ -1,4 +1,7 @@
-"""A fit that was stopped goes on from its checkpoint, to the same bits; another fit does not."""
+"""A fit that was stopped goes on from its checkpoint, to the same bits; another fit does not.
+
+covers: training.fingerprint, training.snapshot
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ def test_all_trainings_of_a_fit(by: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_writes_are_seldom(tmp_path: Path) -> None:
-    """enumeration: short epochs are not written one by one, only what came of them; two files of each stage at most."""
+    """contract: short epochs are not written one by one, only what came of them; two files of each stage at most."""
     found, *_ = in_pieces(lambda: fit(NETWORK, X, Y, SETTINGS, checkpoint=tmp_path), 100)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["start-000000.checkpoint", "training-000004.checkpoint"]
     same(found, fit(NETWORK, X, Y, SETTINGS))
@@ -117,7 +120,7 @@ def test_writes_are_seldom(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("every_epoch")
 def test_callbacks_of_epochs_done_are_not_called_again(tmp_path: Path) -> None:
-    """enumeration: each epoch is called back once, and one that ends the training has ended it for good."""
+    """contract: each epoch is called back once, and one that ends the training has ended it for good."""
     called: list[int] = []
 
     def callback(epoch: int, *_: object) -> bool:
@@ -134,7 +137,7 @@ def test_callbacks_of_epochs_done_are_not_called_again(tmp_path: Path) -> None:
 
 
 def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: each part of a problem changed in its turn is named, with what to do; the same is still there."""
+    """contract: each part of a problem changed in its turn is named, with what to do; the same is still there."""
     weight, settings = np.ones(150), replace(SETTINGS, max_epochs=5, trust=1.0)
     asked: dict[str, Any] = {"network": NETWORK, "x": X, "y": Y, "settings": SETTINGS, "sample_weight": weight}
     found = fit(**asked, checkpoint=tmp_path)
@@ -163,7 +166,7 @@ def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_estimators(tmp_path: Path) -> None:
-    """enumeration: a seed that nobody gave is kept, a model forgets the folder, partial_fit does not use it."""
+    """contract: a seed that nobody gave is kept, a model forgets the folder, partial_fit does not use it."""
     model = regressor(checkpoint_dir=tmp_path / "c", early_stopping=False).set_params(random_state=None)
     first, again = clone(model).fit(X, Y[:, 0]), clone(model).fit(X, Y[:, 0])
     same(first.fitted_, again.fitted_)

@@ -53,7 +53,7 @@ def found(folder: Path) -> int | None:
     ids=["full once", "broken once", "read-only from then on", "crash"],
 )
 def test_a_fault_at_any_step(way: Way, number: int, tmp_path: Path) -> None:
-    """enumeration: every call of a write fails in its turn; the checkpoint before it or the new one is there, whole.
+    """contract: every call of a write fails in its turn; the checkpoint before it or the new one is there, whole.
 
     An error of the disk is one warning. The next write works and leaves nothing behind.
     """
@@ -80,7 +80,7 @@ def test_a_fault_at_any_step(way: Way, number: int, tmp_path: Path) -> None:
 
 
 def test_a_fault_at_the_very_start(tmp_path: Path) -> None:
-    """enumeration: every call of the first write fails in its turn: an error before any work, and then it works."""
+    """contract: every call of the first write fails in its turn: an error before any work, and then it works."""
     for stop in range(1, 100):
         folder = tmp_path / str(stop)
         with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +110,7 @@ def damages(content: bytes) -> list[bytes]:
 
 
 def test_damaged_bytes(tmp_path: Path) -> None:
-    """enumeration: 160 damages of the newest file: a warning, and the one before it; of both: a new beginning."""
+    """contract: 160 damages of the newest file: a warning, and the one before it; of both: a new beginning."""
     written(tmp_path, 1)
     written(tmp_path, 2)
     newest, before = tmp_path / "training-000002.checkpoint", tmp_path / "training-000001.checkpoint"
@@ -137,7 +137,7 @@ def test_damaged_bytes(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: what a later tdamp has written is not read as if it were ours."""
+    """contract: what a later tdamp has written is not read as if it were ours."""
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "SCHEMA", checkpoint.SCHEMA + 1)
         written(tmp_path, 1)

@@ -1,4 +1,7 @@
-"""What is compiled, how often, and that vmap and permutations change nothing."""
+"""What is compiled, how often, and that vmap and permutations change nothing.
+
+covers: training.batches, training.epoch
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def test_vmap_over_seeds_is_the_loop() -> None:
 
 
 def test_order_of_rows_in_a_full_batch() -> None:
-    """property: shuffling the rows of one full batch, or drawing another order, changes rounding only."""
+    """identity: shuffling the rows of one full batch, or drawing another order, changes rounding only."""
     x, y = data()
     order = np.random.default_rng(1).permutation(ROWS)
     once = epoch(start(0), x, y)
@@ -74,7 +77,7 @@ def test_order_of_rows_in_a_full_batch() -> None:
 
 
 def test_order_of_units() -> None:
-    """property: permuting inputs, hidden units and classes permutes the posterior."""
+    """identity: permuting inputs, hidden units and classes permutes the posterior."""
     rng = np.random.default_rng(2)
     inputs, hidden, classes = (rng.permutation(n) for n in NETWORK.widths)
 
@@ -109,7 +112,7 @@ def count(program: Program) -> int:
 
 
 def test_nothing_is_compiled_twice(compilations: dict[str, int]) -> None:
-    """enumeration: of seven fits in three groups of like shapes only the first of each compiles."""
+    """contract: of seven fits in three groups of like shapes only the first of each compiles."""
 
     def new() -> tuple[int, int]:
         sizes = count(_e_step), count(_m_step)

@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: traced once for each static argument, shape and precision."""
+    """contract: traced once for each static argument, shape and precision."""
     monkeypatch.setattr(compiled, "FOLDER", [])
     found = program()
     check(found)
@@ -85,7 +85,7 @@ def test_a_second_process_does_not_trace(folder: Path) -> None:
 
 
 def test_threads_compile_once(folder: Path) -> None:
-    """enumeration: of eight threads that start together one traces, and all get the value."""
+    """contract: of eight threads that start together one traces, and all get the value."""
     made, together = program(), Barrier(8)
 
     def call(_: int) -> None:
@@ -99,7 +99,7 @@ def test_threads_compile_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b[:-9] + b"\xff" + b[-8:]])
 def test_a_damaged_file_is_made_anew(folder: Path, damage) -> None:
-    """identity: an empty, cut or overwritten program is traced again and written whole."""
+    """contract: an empty, cut or overwritten program is traced again and written whole."""
     check(program())
     (path,) = folder.glob("*.stablehlo")
     path.write_bytes(damage(path.read_bytes()))
@@ -125,7 +125,7 @@ def test_prepared_ahead(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_error_beside_the_training_is_told() -> None:
-    """enumeration: what goes wrong in the other thread is raised where its result is asked for."""
+    """contract: what goes wrong in the other thread is raised where its result is asked for."""
 
     def fail() -> None:
         raise MemoryError("no room to compile")
@@ -135,14 +135,14 @@ def test_an_error_beside_the_training_is_told() -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: the program runs all the same."""
+    """contract: the program runs all the same."""
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(compiled, "FOLDER", [tmp_path / "file" / "below"])
     check(program())
 
 
 def test_the_switch(tmp_path: Path) -> None:
-    """enumeration: off leaves JAX as it is; a cache the user gave to JAX is left alone; else ours is used."""
+    """contract: off leaves JAX as it is; a cache the user gave to JAX is left alone; else ours is used."""
     code = (
         "import jax; from tdamp.compilation import keep_compiled; {}keep_compiled(); "
         "from tdamp import programs; print(jax.config.jax_compilation_cache_dir, len(programs.FOLDER))"

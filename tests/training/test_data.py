@@ -49,13 +49,13 @@ def with_value(value: float) -> np.ndarray:
     ],
 )
 def test_bad_data(network: Network, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None, match: str) -> None:
-    """enumeration: each kind of bad data is refused by fit, and the message says what is wrong."""
+    """contract: each kind of bad data is refused by fit, and the message says what is wrong."""
     with pytest.raises(ValueError, match=match):
         fit(network, x, y, Settings(max_epochs=1), sample_weight=weight)
 
 
 def test_good_data_keep_their_precision() -> None:
-    """enumeration: float32 and float64 stay, anything else becomes float32; one output may be a vector."""
+    """contract: float32 and float64 stay, anything else becomes float32; one output may be a vector."""
     for dtype, expected in ((np.float32, "f4"), (np.float64, "f8"), (np.float16, "f4"), (np.int64, "f4"), (bool, "f4")):
         data = check_data(Network((3, 1)), X.astype(dtype), Y[:, 0], None)
         assert data.x.dtype == data.y.dtype == data.weight.dtype == np.dtype(expected)
@@ -64,7 +64,7 @@ def test_good_data_keep_their_precision() -> None:
 
 
 def test_groups() -> None:
-    """enumeration: ids of any kind become 0..n-1; singles mean no groups; a wrong length is refused."""
+    """contract: ids of any kind become 0..n-1; singles mean no groups; a wrong length is refused."""
     np.testing.assert_array_equal(check_groups(np.array(["b", "a", "b"]), 3), [1, 0, 1])
     np.testing.assert_array_equal(check_groups(np.array([7, 7, -3]), 3), [1, 1, 0])
     assert check_groups(np.array([3, 1, 2]), 3) is None and check_groups(None, 3) is None
@@ -111,7 +111,7 @@ def test_groups() -> None:
     ],
 )
 def test_bad_settings(changes: dict[str, Any], match: str) -> None:
-    """enumeration: each setting that cannot work is refused when it is made."""
+    """contract: each setting that cannot work is refused when it is made."""
     with pytest.raises(ValueError, match=match):
         Settings(**changes)
 
@@ -128,13 +128,13 @@ def test_bad_settings(changes: dict[str, Any], match: str) -> None:
     ],
 )
 def test_bad_networks(network: Network, match: str) -> None:
-    """enumeration: each network the engine cannot run is refused."""
+    """contract: each network the engine cannot run is refused."""
     with pytest.raises(ValueError, match=match):
         check_network(network)
 
 
 def test_data_weight_and_memory_by_epoch() -> None:
-    """enumeration: a number holds for all epochs, of a sequence the last value holds on."""
+    """contract: a number holds for all epochs, of a sequence the last value holds on."""
     assert [Settings(data_weight=3).data_weight_at(e) for e in (0, 9)] == [3.0, 3.0]
     assert [Settings(data_weight=(1.0, 2.0)).data_weight_at(e) for e in range(4)] == [1.0, 2.0, 2.0, 2.0]
     assert [Settings(data_weight=(1.0, 2.0)).memory_at(e) for e in (0, 5)] == [1.0, 2.0]  # the same, unless given
@@ -143,7 +143,7 @@ def test_data_weight_and_memory_by_epoch() -> None:
 
 
 def test_schedule_while_units_go() -> None:
-    """enumeration: data weight and memory are held low until pruning ends, then begin anew, unless memory is given."""
+    """contract: data weight and memory are held low until pruning ends, then begin anew, unless memory is given."""
     ramp = tuple(float(k) for k in range(1, 21))
     settings = Settings(max_epochs=10, prune_end=0.4, keep=0.5, data_weight=ramp)
     assert [settings.data_weight_at(e) for e in range(6)] == [1, 2, 2, 2, 1, 2]

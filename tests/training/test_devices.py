@@ -89,7 +89,7 @@ def test_classifier(folder: Path) -> None:
 
 
 def test_the_batch_is_split(folder: Path) -> None:
-    """enumeration: in each device's program a batch has half its places; sums are exchanged, rows are not."""
+    """contract: in each device's program a batch has half its places; sums are exchanged, rows are not."""
     program = (folder / "program.txt").read_text()
     half = -(-BATCH // 2)
     sizes = {int(n) for n in re.findall(rf"f64\[(\d+),{NETWORK.widths[1]}\]", program)}
@@ -124,27 +124,27 @@ def test_two_processes(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["two", 0, -1, 1.5, True, [0, 1]])
 def test_what_is_no_number_of_devices(wrong: Any) -> None:
-    """enumeration: told before anything is trained."""
+    """contract: told before anything is trained."""
     x, y, _ = devices_run.table()
     with pytest.raises(ValueError, match="expected None"):
         TDAMPRegressor((4,), devices=wrong).fit(x, y)
 
 
 def test_more_devices_than_there_are() -> None:
-    """enumeration: how many there are is said."""
+    """contract: how many there are is said."""
     with pytest.raises(ValueError, match=rf"JAX sees {len(jax.devices())} \(cpu\)"):
         fit(Network((24, 1)), *devices_run.table()[:2], devices=len(jax.devices()) + 1)
 
 
 def test_more_devices_than_places_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: three rows cannot be split among four devices."""
+    """contract: three rows cannot be split among four devices."""
     monkeypatch.setattr(jax, "devices", lambda: 4 * jax.local_devices())
     with pytest.raises(ValueError, match="batch_size=3 is less than the 4 devices"):
         fit(Network((24, 1)), *devices_run.table()[:2], Settings(batch_size=3), devices="all")
 
 
 def test_one_device_is_as_none() -> None:
-    """identity: no mesh is made, and what goes through is left alone."""
+    """contract: no mesh is made, and what goes through is left alone."""
     order = np.zeros((2, 3), int), np.ones((2, 3), bool)
     assert devices.mesh_of(None, 1) is None and devices.mesh_of(1, 1) is None
     assert devices.split(None, *order) == order
@@ -152,7 +152,7 @@ def test_one_device_is_as_none() -> None:
 
 
 def test_federations_have_no_use_for_it() -> None:
-    """enumeration: refused, rather than left aside."""
+    """contract: refused, rather than left aside."""
     x, y, _ = devices_run.table()
     with pytest.raises(ValueError, match="leave devices out"):
         federated_fit(TDAMPRegressor((4,), devices="all"), [(x, y)], rounds=1)

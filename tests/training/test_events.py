@@ -1,4 +1,7 @@
-"""What a training tells: records of the logger, callbacks, and what `verbose` shows."""
+"""What a training tells: records of the logger, callbacks, and what `verbose` shows.
+
+covers: training.callbacks, training.logs, training.progress
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from sklearn.base import clone
 
 from tdamp import Fitted, JsonLines, Network, Outcome, ScalarLogger, TDAMPRegressor, TrainingCallback, fit
 from tdamp.training.logs import written_to
-from tdamp.training.trainer import Run
+from tdamp.training.trainer import Trainer
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -32,7 +35,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_a_training_is_told_from_start_to_end(tmp_path: Path) -> None:
-    """identity: one start with the settings, every row of the history, one end, as JSON lines."""
+    """contract: one start with the settings, every row of the history, one end, as JSON lines."""
     with written_to(tmp_path / "log.jsonl"):
         model = TDAMPRegressor((8,), **QUICK).fit(X, Y)
     start, *epochs, end = lines(tmp_path / "log.jsonl")
@@ -46,7 +49,7 @@ def test_a_training_is_told_from_start_to_end(tmp_path: Path) -> None:
 
 
 def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
-    """enumeration: five twins at level DEBUG, each whole and in order, and the training that is kept at INFO."""
+    """contract: five twins at level DEBUG, each whole and in order, and the training that is kept at INFO."""
     with written_to(tmp_path / "log.jsonl"):
         model = TDAMPRegressor((8,), **SMALL).fit(X, Y)
     found: dict[str, list[dict[str, Any]]] = {}
@@ -60,7 +63,7 @@ def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: a callback's stop, the monitor's, smaller arrays, and an end that went wrong."""
+    """contract: a callback's stop, the monitor's, smaller arrays, and an end that went wrong."""
     caplog.set_level(logging.INFO, "tdamp")
     network, settings = Network((3, 8, 1)), replace(TDAMPRegressor((8,), **QUICK).fit(X, Y).settings_, patience=1)
     caplog.clear()
@@ -79,20 +82,20 @@ def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeyp
     fit(network, x, y, replace(settings, max_epochs=6, keep=5))
     assert [r.tdamp["widths"][-1] for r in caplog.records if r.tdamp["event"] == "compaction"] == [1]
     caplog.clear()
-    monkeypatch.setattr(Run, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
+    monkeypatch.setattr(Trainer, "_verdict", lambda self: Outcome.NOISE_AT_FLOOR)
     fit(network, x, y, settings)
     assert caplog.records[-1].tdamp["outcome"] == "NOISE_AT_FLOOR" and "data_weight" in caplog.messages[-1]
 
 
 def test_no_one_is_told_unasked() -> None:
-    """identity: the library installs no handler that writes, and leaves level and propagation alone."""
+    """contract: the library installs no handler that writes, and leaves level and propagation alone."""
     log = logging.getLogger("tdamp")
     assert [type(handler) for handler in log.handlers] == [logging.NullHandler]
     assert log.level == logging.NOTSET and log.propagate
 
 
 def test_json_lines_hold_anything() -> None:
-    """enumeration: numbers that are not finite, arrays, objects, errors and foreign records are a line of JSON each."""
+    """contract: numbers that are not finite, arrays, objects, errors and foreign records are a line of JSON each."""
     record = logging.LogRecord("tdamp", logging.INFO, "", 0, "said %d", (3,), None)
     record.tdamp = {"nan": float("nan"), "array": np.arange(2), "object": Outcome.OK}
     assert json.loads(JsonLines().format(record)) | {"time": ""} == {
@@ -123,7 +126,7 @@ class Told:
 
 
 def test_objects_and_functions_are_called() -> None:
-    """identity: start, every epoch and end, with what the estimator ends with; a function beside it gets the epochs."""
+    """contract: start, every epoch and end, with what the estimator ends with; a function beside it gets the epochs."""
     told: TrainingCallback = Told()
     seen: list[int] = []
     model = TDAMPRegressor((8,), callbacks=[told, lambda epoch, *rest: seen.append(epoch)], **QUICK).fit(X, Y)
@@ -135,7 +138,7 @@ def test_objects_and_functions_are_called() -> None:
 
 @pytest.mark.parametrize("when", ["on_start", "__call__", "on_end"])
 def test_an_error_in_a_callback_reaches_the_caller(when: str) -> None:
-    """identity: the same error, with a note of whose it is; no posterior is mixed with scales of other rows."""
+    """contract: the same error, with a note of whose it is; no posterior is mixed with scales of other rows."""
     error = RuntimeError("disk full")
 
     class Broken(Told):
@@ -176,7 +179,7 @@ def test_the_fake_writer_is_like_torch() -> None:
 
 @pytest.mark.parametrize("like", [add_scalar, log_metric])
 def test_numbers_reach_a_writer(like: Any) -> None:
-    """identity: every number of the history by name and step, late held-out scores too; `start` gets the settings."""
+    """contract: every number of the history by name and step, late held-out scores too; `start` gets the settings."""
     written: dict[tuple[str, int], float] = {}
     params: dict[str, Any] = {}
 
@@ -198,14 +201,14 @@ def test_numbers_reach_a_writer(like: Any) -> None:
 
 
 def test_verbose_0_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    """enumeration: not a byte on either stream, from Python or below it."""
+    """contract: not a byte on either stream, from Python or below it."""
     TDAMPRegressor((8,), **SMALL).fit(X, Y).predict(X)
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("verbose", [1, 2])
 def test_a_file_gets_no_control_characters(verbose: int, capfd: pytest.CaptureFixture[str]) -> None:
-    """enumeration: what is not a terminal gets plain lines on the error stream: the bar once, or an epoch each."""
+    """contract: what is not a terminal gets plain lines on the error stream: the bar once, or an epoch each."""
     TDAMPRegressor((8,), verbose=verbose, **QUICK).fit(X, Y)
     out, err = capfd.readouterr()
     assert out == "" and all(character.isprintable() for line in err.split("\n") for character in line)

@@ -1,4 +1,7 @@
-"""fit: its record, result codes, weights, chunks and precision."""
+"""fit: its record, result codes, weights, chunks and precision.
+
+covers: training.fitted, training.outcome
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def is_finite(fitted: Fitted) -> bool:
 
 
 def test_history_names_every_epoch() -> None:
-    """enumeration: one record an epoch with the named fields, the same as the callback got."""
+    """contract: one record an epoch with the named fields, the same as the callback got."""
     x, y = problem()
     seen: list[tuple[int, dict]] = []
     settings = replace(SETTINGS, data_weight=(1.0, 2.0))
@@ -66,7 +69,7 @@ def test_training_learns() -> None:
 
 
 def test_seeds() -> None:
-    """property: the same seed gives the same bits, another one does not."""
+    """identity: the same seed gives the same bits, another one does not."""
     x, y = problem()
     first, again, other = (fit(NETWORK, x, y, SETTINGS, seed=seed) for seed in (3, 3, 4))
     assert_same(first, again, rtol=0)
@@ -111,7 +114,7 @@ def test_several_chunks(tmp_path: Path) -> None:
 
 
 def test_divergence_returns_the_state_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """identity: an epoch that is not finite is taken back and named; what is returned is the epoch before."""
+    """contract: an epoch that is not finite is taken back and named; what is returned is the epoch before."""
     x, y = problem()
     two = fit(NETWORK, x, y, replace(SETTINGS, max_epochs=2))
     epochs = iter([True, True, False])
@@ -123,7 +126,7 @@ def test_divergence_returns_the_state_before(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_data_out_of_range_end_in_a_finite_posterior() -> None:
-    """property: finite float32 data whose squares overflow are refused, or end in DIVERGED with finite numbers."""
+    """contract: finite float32 data whose squares overflow are refused, or end in DIVERGED with finite numbers."""
     x, y = problem()
     for scale_x, scale_y in ((1e25, 1.0), (1e-25, 1.0), (1.0, 1e25), (1.0, 1e-25)):
         try:
@@ -134,7 +137,7 @@ def test_data_out_of_range_end_in_a_finite_posterior() -> None:
 
 
 def test_noise_at_the_floor() -> None:
-    """property: a target that is a linear function of the inputs, without noise, is noticed."""
+    """contract: a target that is a linear function of the inputs, without noise, is noticed."""
     x, _ = problem()
     y = x[:, :2] @ np.array([[1.0, 2.0], [-1.0, 0.5]])
     fitted = fit(Network((6, 2)), x, y, replace(SETTINGS, max_epochs=80, noise_rate=1.0, data_weight=50.0))
@@ -157,7 +160,7 @@ def test_centres_do_not_run_after_single_rows() -> None:
 
 
 def test_varying_noise_wants_targets_of_scale_one() -> None:
-    """enumeration: a variance of 1e4 is refused, with what to do; one of 1e-8 is harmless."""
+    """contract: a variance of 1e4 is refused, with what to do; one of 1e-8 is harmless."""
     x, y = np.random.default_rng(0).normal(size=(2, 64, 1)).astype(np.float32)
     network, settings = Network((1, 8, 2), noise="varying"), Settings(max_epochs=1)
     with pytest.raises(ValueError, match="bring y to a variance near one"):

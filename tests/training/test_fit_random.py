@@ -84,7 +84,7 @@ def complaint(network: Network, settings: Settings, seed: int) -> str | None:
 
 @pytest.mark.parametrize("index", range(len(CONFIGURATIONS)))
 def test_random_problems_stay_finite(index: int) -> None:
-    """property: 12 x 42 problems train for two epochs without NaN, Inf or a precision that is not positive."""
+    """contract: 12 x 42 problems train for two epochs without NaN, Inf or a precision that is not positive."""
     check = partial(complaint, *CONFIGURATIONS[index])
     found = {seed: check(seed) for seed in range(1000 * index, 1000 * index + PROBLEMS)}
     jax.clear_caches()  # no other test uses these programs, and they are large

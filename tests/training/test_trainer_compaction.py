@@ -14,7 +14,7 @@ import pytest
 
 from tdamp import Fitted, Network, Settings, fit
 from tdamp.engine import compact
-from tdamp.training import trainer
+from tdamp.training import compaction, trainer
 from tdamp.training.compiled import in_background
 from tdamp.training.epoch import _e_step
 
@@ -66,7 +66,7 @@ def test_the_clock_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: compiled at once or late, the arrays change LEAD epochs after they begin to pay, and all bits agree."""
     ends = []
     for background in (at_once, slowly):
-        monkeypatch.setattr(trainer, "in_background", background)
+        monkeypatch.setattr(compaction, "in_background", background)
         found, widths = trained()
         first = next(epoch for epoch, w in enumerate(widths, 1) if w != NETWORK.widths)
         orders = [r["epoch"] for r in found.history if compact.pays(NETWORK, masks(r["active_units"]), 1e9)]
@@ -85,7 +85,7 @@ def masks(counts: list[int]) -> list[np.ndarray]:
 
 @pytest.mark.usefixtures("cheap")
 def test_nothing_is_compiled_at_the_change() -> None:
-    """enumeration: two programs in all, that of the full arrays and the one that was compiled beside the training."""
+    """contract: two programs in all, that of the full arrays and the one that was compiled beside the training."""
     before = set(_e_step.compiled)
     _, widths = trained(replace(SETTINGS, batch_size=31))  # of no other test
     new = [key[0].network.widths for key in set(_e_step.compiled) - before]
@@ -110,16 +110,16 @@ def test_the_result_is_that_of_full_arrays(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("cheap")
 def test_a_forecast_that_was_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: arrays without room are given up when no unit will go any more, and others are ordered and used."""
+    """contract: arrays without room are given up when no unit will go any more, and others are ordered and used."""
     made: list[compact.Smaller] = []
-    order = trainer.Run._order_smaller
+    order = compaction.order_smaller
 
-    def ordered(self: Any, active: list[np.ndarray], epochs_done: int) -> compact.Smaller | None:
-        arrays = order(self, active, epochs_done)
+    def ordered(*args: Any) -> compact.Smaller | None:
+        arrays = order(*args)
         made.extend([arrays] if arrays else [])
         return arrays
 
-    monkeypatch.setattr(trainer.Run, "_order_smaller", ordered)
+    monkeypatch.setattr(trainer, "order_smaller", ordered)
     monkeypatch.setattr(compact.Smaller, "holds", lambda self, active: self is not made[0])
     _, widths = trained(replace(SETTINGS, max_epochs=16))
     assert len(made) == 2 and made[1].due == 16 * SETTINGS.prune_end + 1 + LEAD

@@ -66,7 +66,7 @@ def watched(settings: Settings, **more: Any) -> tuple[Fitted, list[list[set[int]
     ids=["per layer", "parameters"],
 )
 def test_exact_pruning(goal: dict, count: int | None) -> None:
-    """enumeration: the goal is met exactly, removed units never come back, arrays hold only what is left."""
+    """contract: the goal is met exactly, removed units never come back, arrays hold only what is left."""
     fitted, there = watched(Settings(max_epochs=20, batch_size=50, prune_start=0.4, prune_end=0.8, **goal))
     for before, after in pairwise(there):
         assert all(now <= then for now, then in zip(after, before, strict=True))
@@ -85,7 +85,7 @@ def test_exact_pruning(goal: dict, count: int | None) -> None:
 
 
 def test_groups_of_inputs_are_counted_as_groups() -> None:
-    """enumeration: pairs of inputs go together, and round(keep x (20 pairs + 12 units)) of them remain."""
+    """contract: pairs of inputs go together, and round(keep x (20 pairs + 12 units)) of them remain."""
     fitted, there = watched(Settings(max_epochs=8, batch_size=50, keep=0.4), groups=PAIRS)
     for inputs, _ in there:
         assert {n ^ 1 for n in inputs} == inputs  # 2 k and 2 k + 1 are partners
@@ -94,7 +94,7 @@ def test_groups_of_inputs_are_counted_as_groups() -> None:
 
 
 def test_paper_rule() -> None:
-    """enumeration: once more units than the target are sure the others go; as printed it then misses its target."""
+    """contract: once more units than the target are sure the others go; as printed it then misses its target."""
     settings = Settings(prior="group", pruning="paper", max_epochs=6, batch_size=50, keep=0.1, active_threshold=0.9)
     fitted, there = watched(settings)
     sizes = [sum(len(units) for units in layers) for layers in there]
@@ -104,7 +104,7 @@ def test_paper_rule() -> None:
 
 
 def test_groups_count_as_one_under_the_paper_s_rule() -> None:
-    """enumeration: 20 pairs of inputs and 12 hidden units are 32 groups; with all to stay nothing is left to do.
+    """contract: 20 pairs of inputs and 12 hidden units are 32 groups; with all to stay nothing is left to do.
 
     So the goal counts as met, and rows held out may choose the best epoch from the first one on.
     """

@@ -1,1 +1,1 @@
-"""Benchmarks against peers: `tdamp bench accuracy` and `tdamp bench speed` (extra `bench`)."""
+"""Benchmarks of tdamp beside its peers, and the figures of its evaluation: `tdamp bench`, `tdamp reproduce`."""

@@ -1,4 +1,4 @@
-"""Arguments as people write them, turned into numbers or refused with an example."""
+"""Types of the command-line arguments: text becomes a number, or is refused with an example."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from pathlib import Path
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line and an exit code of `main`, not a page of usage."""
+    """A parser whose errors are one line and an exit code of `main`, not a page of usage."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """End the command."""
-        from .exit_codes import Stop
+        """End the command with this message."""
+        from .exit_codes import CommandError
 
-        raise Stop(f"{message}. Type `{self.prog} --help` for how to use it.")
+        raise CommandError(f"{message}. Type `{self.prog} --help` for how to use it.")
 
 
 def widths(text: str) -> tuple[int, ...]:
-    """Widths of the hidden layers: 64,64."""
+    """Widths of the hidden layers, such as 64,64."""
     try:
-        found = tuple(int(part) for part in text.replace("x", ",").split(","))
+        layers = tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
-        found = ()
-    if not found or min(found) < 1:
+        layers = ()
+    if not layers or min(layers) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} are no widths of layers: expected whole numbers, such as 64,64")
-    return found
+    return layers
 
 
 def keep(text: str) -> float | int | tuple[float, ...]:
     """A share of the units (0.3, 30%), their number (40), or a share for each layer, inputs first (1,0.3,0.3)."""
     parts = text.split(",")
     try:
-        found = [_share_or_number(part.strip()) for part in parts]
+        shares = [_share_or_number(part.strip()) for part in parts]
     except ValueError:
-        found = [0]
-    if len(found) > 1:
-        found = [float(part) for part in found]
-    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in found):
+        shares = [0]
+    if len(shares) > 1:
+        shares = [float(part) for part in shares]
+    if not all(part >= 1 if isinstance(part, int) else 0 < part <= 1 for part in shares):
         raise argparse.ArgumentTypeError(
             f"{text!r} is neither a share of the units, such as 0.3, nor a number of units, such as 40, "
             "nor a share for each layer, such as 1,0.3,0.3"
         )
-    return found[0] if len(found) == 1 else tuple(found)
+    return shares[0] if len(shares) == 1 else tuple(shares)
 
 
 def _share_or_number(text: str) -> float | int:
@@ -58,69 +58,69 @@ def count(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A whole number that a random generator takes."""
+    """A whole number that a random generator accepts."""
     if not text.isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 0 to {2**32 - 1}")
     return int(text)
 
 
 def share_of_rows(text: str) -> float:
-    """0 for no test rows, or a share of the rows."""
-    found = _number(text)
-    if found is None or not 0 <= found <= 0.5:
+    """A share of the rows, or 0 for no test rows."""
+    value = _number(text)
+    if value is None or not 0 <= value <= 0.5:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a share of the rows from 0 to 0.5, such as 0.2")
-    return found
+    return value
 
 
 def coverage(text: str) -> float:
     """The probability of an interval."""
-    found = _number(text)
-    if found is None or not 0 < found < 1:
+    value = _number(text)
+    if value is None or not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a probability between 0 and 1, such as 0.95")
-    return found
+    return value
 
 
 def positive(text: str) -> float:
     """A number above 0."""
-    found = _number(text)
-    if found is None or not 0 < found < float("inf"):
+    value = _number(text)
+    if value is None or not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4")
-    return found
+    return value
 
 
 def probability(text: str) -> float:
-    """Above 0, at most 1."""
-    found = _number(text)
-    if found is None or not 0 < found <= 1:
+    """A number above 0 and at most 1."""
+    value = _number(text)
+    if value is None or not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number above 0 and at most 1, such as 0.9")
-    return found
+    return value
 
 
 def rate(text: str) -> float:
-    """From 0 to below 1."""
-    found = _number(text)
-    if found is None or not 0 <= found < 1:
+    """A number of at least 0 and below 1."""
+    value = _number(text)
+    if value is None or not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 0 and below 1, such as 0.02")
-    return found
+    return value
 
 
 def trust(text: str) -> float:
-    """A number above 0, or none: then it is infinite."""
-    found = float("inf") if text.lower() == "none" else _number(text)
-    if found is None or not found > 0:
+    """A number above 0, or `none` for infinity."""
+    value = float("inf") if text.lower() == "none" else _number(text)
+    if value is None or not value > 0:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number, such as 4, or none for no limit")
-    return found
+    return value
 
 
 ENGINE = (
     "preset", "noise_every", "noise_rate", "trust", "centre_rate", "input_dropout", "active_threshold",
     "init_active_prob", "prediction",
 )  # fmt: skip
-"""Options of `add_engine`: parameters of the estimators, None where they were not given."""
+"""Options of `add_engine`: parameters of the estimators, None where the command line leaves them out."""
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
-    """How Algorithm 1 is run; each is the parameter of the estimators that has its name."""
+    """Add the options of Algorithm 1; each is the parameter of the estimators that has its name."""
     parser.add_argument(
         "--preset",
         choices=("paper",),
@@ -141,7 +141,7 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 
 def image(text: str) -> tuple[int, int]:
-    """Height and width of a picture: 8x8."""
+    """Height and width of an image, such as 8x8."""
     parts = text.lower().split("x")
     if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r}: expected height x width in pixels, such as 28x28")
@@ -149,7 +149,7 @@ def image(text: str) -> tuple[int, int]:
 
 
 def table_out(text: str) -> Path:
-    """A file that predictions are written to."""
+    """Path of a file for predictions, which ends in .csv or .parquet."""
     path = Path(text)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise argparse.ArgumentTypeError(f"{text!r}: expected a name that ends in .csv or .parquet")
@@ -164,7 +164,7 @@ def _number(text: str) -> float | None:
 
 
 def add_outcome(parser: argparse.ArgumentParser) -> None:
-    """What a command that trains is told about its test rows, its words and an old model."""
+    """Add the options of commands that train: test rows, what is printed, and whether a model is replaced."""
     parser.add_argument(
         "--test-fraction", type=share_of_rows, default=0.2, metavar="0.2", help="rows held back; 0 for none"
     )

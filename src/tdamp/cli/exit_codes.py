@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and which errors are for people to read."""
+"""Exit codes of the commands, and which errors are shown as one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .output import OURS
+from .output import PACKAGES
 
-FINE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 """130 and 141 are what a shell shows for a command that Ctrl-C or a closed pipe has ended."""
 
-AGAIN = 0.02
-"""Seconds: by then the garbage collection is over."""
+REPEAT_AFTER = 0.02
+"""Seconds after which a lost interrupt comes again: by then the garbage collection is over."""
 
 
-class Stop(Exception):
-    """The command ends here; the message says what was wrong, what was expected and what to do."""
+class CommandError(Exception):
+    """Ends a command; the message says what was wrong, what was expected and what to do."""
 
     def __init__(self, message: str, code: int = USAGE) -> None:
         super().__init__(message)
         self.code = code
 
 
-def code_of(error: BaseException) -> int | None:
+def exit_code(error: BaseException) -> int | None:
     """The exit code of an error whose message is for people, or None for one that is a bug.
 
     The errors of the package's own classes are for people: something is missing (a library, a data set), or the data
     or the model are at fault. So are those of the operating system: a file that cannot be read or written.
     """
-    if isinstance(error, Stop):
+    if isinstance(error, CommandError):
         return error.code
     if isinstance(error, OSError):
         return USAGE
-    if not type(error).__module__.startswith(OURS):
+    if not type(error).__module__.startswith(PACKAGES):
         return None
     return USAGE if isinstance(error, ImportError) else FAILED
 
 
-def message_of(error: BaseException) -> str:
-    """The error in words."""
-    if isinstance(error, OSError) and error.strerror and not type(error).__module__.startswith(OURS):
+def error_message(error: BaseException) -> str:
+    """The one line that is printed for an error."""
+    if isinstance(error, OSError) and error.strerror and not type(error).__module__.startswith(PACKAGES):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}. Check the path, its permissions and the space left."
     return str(error)
@@ -56,7 +56,7 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def heard_interrupts() -> Iterator[None]:
+def repeat_lost_interrupts() -> Iterator[None]:
     """Ctrl-C that falls into a garbage collection, whose errors Python ignores, comes again a moment later."""
     usual = sys.unraisablehook
 
@@ -64,7 +64,7 @@ def heard_interrupts() -> Iterator[None]:
         if not issubclass(ignored.exc_type, KeyboardInterrupt):
             return usual(ignored)
         try:
-            threading.Timer(AGAIN, _thread.interrupt_main).start()
+            threading.Timer(REPEAT_AFTER, _thread.interrupt_main).start()
         except KeyboardInterrupt:  # on a busy machine it comes before `start` is back; an error of a hook is lost
             hook(ignored)
 

@@ -6,15 +6,15 @@ import argparse
 import io
 from pathlib import Path
 
-from .exit_codes import FAILED, Stop
+from .exit_codes import FAILED, CommandError
 from .files import check_writable, open_model
-from .output import show, tell
+from .output import print_json, print_status
 
-ENDINGS = {"onnx": ".onnx", "torch": ".pt", "numpy": ".py"}
+SUFFIXES = {"onnx": ".onnx", "torch": ".pt", "numpy": ".py"}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     export = commands.add_parser(
         "export",
         help="write a model for ONNX, PyTorch or NumPy",
@@ -23,43 +23,45 @@ def add(commands: argparse._SubParsersAction) -> None:
         "They take the encoded inputs, in the order of `features` in `tdamp inspect --json`.",
     )
     export.add_argument("model", type=Path, metavar="MODEL", help="folder that `tdamp fit` has made")
-    export.add_argument("--to", choices=tuple(ENDINGS), required=True, help="format")
+    export.add_argument("--to", choices=tuple(SUFFIXES), required=True, help="format")
     export.add_argument("--out", type=Path, metavar="FILE", help="by default the model's name with .onnx, .pt or .py")
     export.add_argument("--json", action="store_true", help="print one JSON object")
     export.set_defaults(command=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Write, check, compare."""
+def run(args: argparse.Namespace) -> None:
+    """Write the file, check it against the library, and print what pruning has saved."""
     from ..export import size_table
     from .export_check import TOLERANCE, difference, write
 
-    model = open_model(chosen.model)
-    out = chosen.out or Path(f"{model.name}{ENDINGS[chosen.to]}")
+    model = open_model(args.model)
+    out = args.out or Path(f"{model.name}{SUFFIXES[args.to]}")
     if out.is_dir():
-        raise Stop(f"{out} is a folder: expected the name of a file, such as {out / 'model'}{ENDINGS[chosen.to]}.")
+        raise CommandError(
+            f"{out} is a folder: expected the name of a file, such as {out / 'model'}{SUFFIXES[args.to]}."
+        )
     check_writable(out)
     plain = model.estimator.to_plain()
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        write(chosen.to, plain, out)
+        write(args.to, plain, out)
     except ValueError as error:
-        raise Stop(f"{model.folder}: {error}", FAILED) from error
-    gap = difference(chosen.to, out, model.estimator)
+        raise CommandError(f"{model.folder}: {error}", FAILED) from error
+    gap = difference(args.to, out, model.estimator)
     if not gap <= TOLERANCE:
-        raise Stop(
+        raise CommandError(
             f"{out} differs from tdamp by {gap:.2g} on random rows, more than {TOLERANCE:g}: do not use it. Inputs "
             "whose mean is far larger than their spread lose digits in float32; shift them and fit again.",
             FAILED,
         )
-    sizes = size_table(model.estimator.network_, plain, {chosen.to: out})
-    if chosen.json:
-        show({"model": str(model.folder), "out": str(out), "to": chosen.to, "difference": gap, "size": sizes})
+    sizes = size_table(model.estimator.network_, plain, {args.to: out})
+    if args.json:
+        print_json({"model": str(model.folder), "out": str(out), "to": args.to, "difference": gap, "size": sizes})
         return
     print(f"{out}: written, and checked against tdamp on random rows (largest difference {gap:.1g}).")
     print(_table(sizes))
     if model.encoder is not None and len(model.encoder.columns) != plain.n_features:
-        tell("it takes encoded inputs: their order is `features` in `tdamp inspect --json`.")
+        print_status("it takes encoded inputs: their order is `features` in `tdamp inspect --json`.")
 
 
 def _table(rows: list[dict]) -> str:

@@ -1,4 +1,4 @@
-"""An exported file beside the library, on random rows."""
+"""Check of an exported file against the library, on random rows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .predictions import named
+from .predictions import with_feature_names
 
 if TYPE_CHECKING:
+    from ..estimators import Estimator
     from ..export import Plain
-    from ..persistence.save import Estimator
 
 ROWS = 200
 TOLERANCE = 1e-3
-"""Of means and standard deviations relative to the predicted standard deviation, and of probabilities."""
+"""Largest difference: of means and standard deviations in predicted standard deviations, and of probabilities."""
 
 
 def write(to: str, plain: Plain, path: Path) -> None:
-    """In one of the formats."""
+    """Write the network in one of the formats."""
     from ..export import save_torch, to_numpy, to_onnx
 
     {"onnx": to_onnx, "torch": save_torch, "numpy": to_numpy}[to](plain, path)
@@ -30,7 +30,7 @@ def difference(to: str, path: Path, estimator: Estimator) -> float:
     """The largest difference between the file and the library, on rows spread like those of training."""
     rng = np.random.default_rng(0)
     rows = estimator.x_mean_ + estimator.x_scale_ * rng.standard_normal((ROWS, len(estimator.x_mean_)))
-    x = rows.astype(np.float32).astype(np.float64)  # what a float32 file can be given
+    x = rows.astype(np.float32).astype(np.float64)  # numbers that a float32 file can read
     if to == "torch":
         return _torch_difference(path, estimator, x)
     ours = _ours(estimator, x)
@@ -43,22 +43,22 @@ def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
     from ..estimators import TDAMPClassifier
 
     if isinstance(estimator, TDAMPClassifier):
-        return (estimator.predict_proba(named(estimator, x)),)
-    found = estimator.predict_distribution(named(estimator, x))
-    return found.mean, found.std
+        return (estimator.predict_proba(with_feature_names(estimator, x)),)
+    predicted = estimator.predict_distribution(with_feature_names(estimator, x))
+    return predicted.mean, predicted.std
 
 
 def _onnx(path: Path, x: np.ndarray) -> tuple[Any, ...]:
     from .._optional import need
 
     session = need("onnxruntime", "export").InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
-    found = session.run(None, {"x": x.astype(np.float32)})
-    return (found[0],) if len(found) == 1 else (found[0], np.sqrt(found[1]))
+    outputs = session.run(None, {"x": x.astype(np.float32)})
+    return (outputs[0],) if len(outputs) == 1 else (outputs[0], np.sqrt(outputs[1]))
 
 
 def _numpy(path: Path, x: np.ndarray) -> tuple[Any, ...]:
-    found = runpy.run_path(str(path))["predict_distribution"](x)
-    return found if isinstance(found, tuple) else (found,)
+    outputs = runpy.run_path(str(path))["predict_distribution"](x)
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
 def _torch_difference(path: Path, estimator: Estimator, x: np.ndarray) -> float:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from .._optional import need
 from ..io.jsonable import jsonable
 from . import arguments, fit, fit_output
-from .exit_codes import FAILED, INTERRUPTED, USAGE, Stop
-from .files import about, check_model_out, check_writable, read
-from .output import show
+from .exit_codes import FAILED, INTERRUPTED, USAGE, CommandError
+from .files import check_model_out, check_writable, naming_file, read_data
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..tables import Encoder
@@ -22,9 +22,9 @@ SPLIT = "iid, dirichlet:ALPHA, quantity:ALPHA, feature or feature:COLUMN"
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     federate = commands.add_parser("federate", help="train on tables that stay on their machines")
-    federate.set_defaults(command=lambda chosen: federate.print_help())
+    federate.set_defaults(command=lambda args: federate.print_help())
     kinds = federate.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(kinds)
     _add_app(kinds)
@@ -98,117 +98,119 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=arguments.seed, default=0, help="of the start and the order")
 
 
-def run_app(chosen: argparse.Namespace) -> None:
-    """Learn the encoder and write the folder."""
+def run_app(args: argparse.Namespace) -> None:
+    """Write a Flower app: learn the encoder and write the folder."""
     from ..federated.flower.app import write_app
     from ..federated.flower.tables import schema_of
 
-    if chosen.folder.exists() and (not chosen.folder.is_dir() or any(chosen.folder.iterdir())):
-        raise Stop(f"{chosen.folder} is there already: choose a new or empty folder.")
-    least = chosen.min_replies or max(1, chosen.clients // 2)
-    if least > chosen.clients:
-        raise Stop(f"--min-replies {least}: expected at most the number of clients, {chosen.clients}.")
-    check_writable(chosen.folder)
-    encoder = fit.encoder_of(chosen, read(chosen.data))
-    config = _config(chosen) | {"min-clients": chosen.clients, "min-replies": least}
-    config["round-timeout"] = float(chosen.round_timeout)
-    write_app(chosen.folder, schema_of(encoder, _params(chosen)), ", ".join(encoder.target_names), config)
-    print(f"{chosen.folder}: a Flower app that predicts {', '.join(encoder.target_names)}. Next: read its README.md")
+    if args.folder.exists() and (not args.folder.is_dir() or any(args.folder.iterdir())):
+        raise CommandError(f"{args.folder} is there already: choose a new or empty folder.")
+    least = args.min_replies or max(1, args.clients // 2)
+    if least > args.clients:
+        raise CommandError(f"--min-replies {least}: expected at most the number of clients, {args.clients}.")
+    check_writable(args.folder)
+    encoder = fit.fit_encoder(args, read_data(args.data))
+    config = _config(args) | {"min-clients": args.clients, "min-replies": least}
+    config["round-timeout"] = float(args.round_timeout)
+    write_app(args.folder, schema_of(encoder, _params(args)), ", ".join(encoder.target_names), config)
+    print(f"{args.folder}: a Flower app that predicts {', '.join(encoder.target_names)}. Next: read its README.md")
 
 
-def run_run(chosen: argparse.Namespace) -> None:
-    """Read, encode, split, simulate, score, save, tell."""
-    check_model_out(chosen.out, chosen.force)
-    frame = read(chosen.data)
-    encoder = fit.encoder_of(chosen, frame)
-    with about(chosen.data):
+def run_run(args: argparse.Namespace) -> None:
+    """Federate clients on this machine: read, encode, split, simulate, score, save, print."""
+    check_model_out(args.out, args.force)
+    frame = read_data(args.data)
+    encoder = fit.fit_encoder(args, frame)
+    with naming_file(args.data):
         x, y = encoder.pairs(frame)
-    test = fit.test_rows_of(chosen, encoder, x, y)
-    if not chosen.quiet:
-        fit_output.told(chosen, encoder, len(frame), len(y))
+    test = fit.choose_test_rows(args, encoder, x, y)
+    if not args.quiet:
+        fit_output.print_data_summary(args, encoder, len(frame), len(y))
     started = time.perf_counter()
     try:
-        estimator = _simulated(chosen, encoder, x[~test], y[~test])
+        estimator = _simulate(args, encoder, x[~test], y[~test])
     except KeyboardInterrupt:
-        raise Stop("interrupted; nothing was saved.", INTERRUPTED) from None
-    facts = fit.facts_of(chosen, encoder, estimator, x, y, test, time.perf_counter() - started)
-    fit.save_model(chosen, estimator, encoder, facts)
-    if chosen.json:
+        raise CommandError("interrupted; nothing was saved.", INTERRUPTED) from None
+    facts = fit.training_facts(args, encoder, estimator, x, y, test, time.perf_counter() - started)
+    fit.save_model(args, estimator, encoder, facts)
+    if args.json:
         history = jsonable(list(estimator.fitted_.history))
         shown = {name: value for name, value in facts.items() if name != "test_predictions"}
-        show({"model": str(chosen.out), "clients": chosen.clients, **shown, "history": history})
-    elif not chosen.quiet:
-        print(fit_output.summary(chosen.out, estimator, encoder, facts).replace(" epochs,", " rounds,", 1))
+        print_json({"model": str(args.out), "clients": args.clients, **shown, "history": history})
+    elif not args.quiet:
+        print(fit_output.summary(args.out, estimator, encoder, facts).replace(" epochs,", " rounds,", 1))
 
 
-def _simulated(chosen: argparse.Namespace, encoder: Encoder, x: Any, y: Any) -> Any:
+def _simulate(args: argparse.Namespace, encoder: Encoder, x: Any, y: Any) -> Any:
     import pandas as pd
 
+    from ..estimators import load
     from ..federated.flower.app import write_app
     from ..federated.flower.simulation import simulate
     from ..federated.flower.tables import schema_of, write_part
     from ..federated.splits import split
-    from ..persistence.save import load
 
     try:
         named = pd.DataFrame(x, columns=list(encoder.feature_names))
-        parts = split(chosen.split, named, y, chosen.clients, chosen.seed)
+        parts = split(args.split, named, y, args.clients, args.seed)
     except ValueError as error:
-        raise Stop(f"{chosen.data}: {error}", USAGE) from error
+        raise CommandError(f"{args.data}: {error}", USAGE) from error
     with tempfile.TemporaryDirectory(prefix="tdamp-federation-") as place:
         folder = Path(place)
         (folder / "parts").mkdir()
         for number, rows in enumerate(parts):
             write_part(folder / "parts", number, x[rows], y[rows])
-        config = _config(chosen) | {"min-clients": chosen.clients, "min-replies": max(1, chosen.clients // 2)}
+        config = _config(args) | {"min-clients": args.clients, "min-replies": max(1, args.clients // 2)}
         config |= {"out": str(folder / "model"), "parts": str(folder / "parts")}
-        write_app(folder / "app", schema_of(encoder, _params(chosen)), ", ".join(encoder.target_names), config)
-        said: list[str] = []
+        write_app(folder / "app", schema_of(encoder, _params(args)), ", ".join(encoder.target_names), config)
+        log: list[str] = []
 
-        def line(text: str) -> None:
-            said.append(text)
-            if not chosen.quiet and not chosen.json and "counts:" in text:
+        def print_progress(text: str) -> None:
+            log.append(text)
+            if not args.quiet and not args.json and "counts:" in text:
                 print(text.rpartition("      ")[2], flush=True)
 
         from ..federated.flower.simulation import EngineFailed
 
         try:
-            simulate(folder / "app", chosen.clients, line)
+            simulate(folder / "app", args.clients, print_progress)
         except EngineFailed as error:
-            tail = "\n".join(said[-30:])
-            raise Stop(f"{chosen.data}: {error}\n{tail}", FAILED) from error
+            tail = "\n".join(log[-30:])
+            raise CommandError(f"{args.data}: {error}\n{tail}", FAILED) from error
         return load(folder / "model")
 
 
-def _config(chosen: argparse.Namespace) -> dict[str, Any]:
-    _check_privacy(chosen)
+def _config(args: argparse.Namespace) -> dict[str, Any]:
+    _check_privacy(args)
     return {
-        "rounds": chosen.rounds,
-        "local-epochs": chosen.local_epochs,
-        "aggregation": chosen.aggregation,
-        "precision": chosen.precision,
-        "robust": chosen.robust,
-        "clip": chosen.clip or 0.0,
-        "noise-multiplier": chosen.noise_multiplier or 0.0,
-        "delta": chosen.delta,
-        "seed": chosen.seed,
+        "rounds": args.rounds,
+        "local-epochs": args.local_epochs,
+        "aggregation": args.aggregation,
+        "precision": args.precision,
+        "robust": args.robust,
+        "clip": args.clip or 0.0,
+        "noise-multiplier": args.noise_multiplier or 0.0,
+        "delta": args.delta,
+        "seed": args.seed,
     }
 
 
-def _check_privacy(chosen: argparse.Namespace) -> None:
-    if (chosen.clip is None) != (chosen.noise_multiplier is None):
-        raise Stop("--clip and --noise-multiplier go together: give both, or neither.", USAGE)
-    if chosen.clip is None:
+def _check_privacy(args: argparse.Namespace) -> None:
+    if (args.clip is None) != (args.noise_multiplier is None):
+        raise CommandError("--clip and --noise-multiplier go together: give both, or neither.", USAGE)
+    if args.clip is None:
         return
     need("dp_accounting", "privacy")
-    if chosen.aggregation != "wga" or chosen.precision != "full" or chosen.robust:
-        raise Stop("A private federation keeps sums alone: leave --aggregation, --precision and --robust out.", USAGE)
+    if args.aggregation != "wga" or args.precision != "full" or args.robust:
+        raise CommandError(
+            "A private federation keeps sums alone: leave --aggregation, --precision and --robust out.", USAGE
+        )
 
 
-def _params(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Of the estimator, as JSON has them."""
-    given = {"keep": chosen.keep, "prior": chosen.prior, "batch_size": chosen.batch_size}
+def _params(args: argparse.Namespace) -> dict[str, Any]:
+    """Parameters of the estimator, as JSON can hold them."""
+    options = {"keep": args.keep, "prior": args.prior, "batch_size": args.batch_size}
     return {
-        "hidden_layer_sizes": list(chosen.hidden),
-        **{name: jsonable(value) for name, value in given.items() if value is not None},
+        "hidden_layer_sizes": list(args.hidden),
+        **{name: jsonable(value) for name, value in options.items() if value is not None},
     }

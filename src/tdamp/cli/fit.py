@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from ..io.jsonable import jsonable
 from . import arguments, fit_output
-from .exit_codes import FAILED, INTERRUPTED, USAGE, Stop, is_interrupt
-from .files import about, check_checkpoint, check_model_out, clear_checkpoint, fingerprint, read
-from .output import show, tell
+from .exit_codes import FAILED, INTERRUPTED, USAGE, CommandError, is_interrupt
+from .files import check_checkpoint, check_model_out, clear_checkpoint, file_digest, naming_file, read_data
+from .output import print_json, print_status
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..persistence.save import Estimator
+    from ..estimators import Estimator
     from ..tables import Encoder
 
 
-FEW = 30
-"""Below this many test rows their scores are little more than a hint."""
+FEW_TEST_ROWS = 30
+"""Fewer test rows than this give rough scores."""
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     fit = commands.add_parser(
         "fit",
         help="train a model on a table",
@@ -68,105 +68,105 @@ def add(commands: argparse._SubParsersAction) -> None:
     fit.set_defaults(command=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Read, encode, split, train, score, save, tell."""
-    check_model_out(chosen.out, chosen.force)
-    check_checkpoint(chosen.checkpoint, chosen.out)
+def run(args: argparse.Namespace) -> None:
+    """Train a model on a table: read, encode, split, train, score, save, print."""
+    check_model_out(args.out, args.force)
+    check_checkpoint(args.checkpoint, args.out)
     from ..training.logs import written_to
 
     try:
-        with written_to(chosen.log):
-            encoder, estimator, facts = _learned(chosen)
+        with written_to(args.log):
+            encoder, estimator, facts = _train_model(args)
     except (Exception, KeyboardInterrupt) as error:
         if not is_interrupt(error):
             raise
-        there = f"the model in {chosen.out} is as it was" if chosen.out.exists() else "nothing was saved"
-        if chosen.checkpoint:
-            there += f"; the same command goes on from the checkpoint in {chosen.checkpoint}"
-        raise Stop(f"interrupted; {there}.", INTERRUPTED) from None
-    save_model(chosen, estimator, encoder, facts)
-    if chosen.checkpoint:  # the model is there now
-        clear_checkpoint(chosen.checkpoint)
-    result = {"model": str(chosen.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
-    if chosen.json:
-        show({**result, "notes": encoder.notes, "size": fit_output.sizes(estimator)})
-    elif not chosen.quiet:
-        print(fit_output.summary(chosen.out, estimator, encoder, facts))
+        there = f"the model in {args.out} is as it was" if args.out.exists() else "nothing was saved"
+        if args.checkpoint:
+            there += f"; the same command goes on from the checkpoint in {args.checkpoint}"
+        raise CommandError(f"interrupted; {there}.", INTERRUPTED) from None
+    save_model(args, estimator, encoder, facts)
+    if args.checkpoint:  # the model is there now
+        clear_checkpoint(args.checkpoint)
+    result = {"model": str(args.out), **{k: v for k, v in facts.items() if k != "test_predictions"}}
+    if args.json:
+        print_json({**result, "notes": encoder.notes, "size": fit_output.network_sizes(estimator)})
+    elif not args.quiet:
+        print(fit_output.summary(args.out, estimator, encoder, facts))
 
 
-def _learned(chosen: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, Any]]:
-    frame = read(chosen.data)
-    encoder = encoder_of(chosen, frame)
-    with about(chosen.data):
+def _train_model(args: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, Any]]:
+    frame = read_data(args.data)
+    encoder = fit_encoder(args, frame)
+    with naming_file(args.data):
         x, y = encoder.pairs(frame)
-    test = test_rows_of(chosen, encoder, x, y)
-    if not chosen.quiet:
-        fit_output.told(chosen, encoder, len(frame), len(y))
-    estimator, seconds = _trained(chosen, encoder, x[~test], y[~test])
-    return encoder, estimator, facts_of(chosen, encoder, estimator, x, y, test, seconds)
+    test = choose_test_rows(args, encoder, x, y)
+    if not args.quiet:
+        fit_output.print_data_summary(args, encoder, len(frame), len(y))
+    estimator, seconds = _fit_estimator(args, encoder, x[~test], y[~test])
+    return encoder, estimator, training_facts(args, encoder, estimator, x, y, test, seconds)
 
 
-def encoder_of(chosen: argparse.Namespace, frame: Any) -> Encoder:
-    """Learned from the table; columns that it lacks are the caller's mistake."""
+def fit_encoder(args: argparse.Namespace, frame: Any) -> Encoder:
+    """The encoder learned from the table; columns that the table lacks are an error of usage."""
     from ..tables import Encoder
     from ..tables.table import Table, tidy
 
-    with about(chosen.data, USAGE):
-        Table(frame).need(tidy(name) for name in [*chosen.target, *chosen.drop, *chosen.category])
-    with about(chosen.data):
-        return Encoder.fit(frame, chosen.target, chosen.task, chosen.drop, chosen.category)
+    with naming_file(args.data, USAGE):
+        Table(frame).need(tidy(name) for name in [*args.target, *args.drop, *args.category])
+    with naming_file(args.data):
+        return Encoder.fit(frame, args.target, args.task, args.drop, args.category)
 
 
-def test_rows_of(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Which rows are held back: training never sees them, nor rows that equal them."""
+def choose_test_rows(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Mask of the test rows: training never sees them, nor rows that equal them."""
     from ..training.equal_rows import drawn_rows
 
-    test = drawn_rows(x, y, chosen.test_fraction, chosen.seed, classes=encoder.task == "classification")
-    if chosen.test_fraction and not test.any():
-        raise Stop(
-            f"{chosen.data}: {len(y)} rows leave none to test on (equal rows stay together): give more rows that "
+    test = drawn_rows(x, y, args.test_fraction, args.seed, classes=bool(encoder.classes))
+    if args.test_fraction and not test.any():
+        raise CommandError(
+            f"{args.data}: {len(y)} rows leave none to test on (equal rows stay together): give more rows that "
             "differ, or --test-fraction 0.",
             FAILED,
         )
-    if 0 < test.sum() < FEW:
-        tell(f"only {test.sum()} test rows: their scores are rough.")
+    if 0 < test.sum() < FEW_TEST_ROWS:
+        print_status(f"only {test.sum()} test rows: their scores are rough.")
     return test
 
 
-def _trained(chosen: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> tuple[Estimator, float]:
+def _fit_estimator(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> tuple[Estimator, float]:
     import pandas as pd
 
     from ..estimators import TDAMPClassifier, TDAMPRegressor
     from ..training.checkpoint import CheckpointError
 
-    kind: Any = TDAMPClassifier if encoder.task == "classification" else TDAMPRegressor
-    given = {"max_epochs": chosen.epochs, "batch_size": chosen.batch_size, "prior": chosen.prior, "noise": chosen.noise}
-    given |= {name: getattr(chosen, name) for name in arguments.ENGINE}
-    if chosen.noise and kind is TDAMPClassifier:
-        raise Stop(
-            f"--noise {chosen.noise} belongs to a regression, and this is a classification: leave it out.", USAGE
+    kind: Any = TDAMPClassifier if encoder.classes else TDAMPRegressor
+    options = {"max_epochs": args.epochs, "batch_size": args.batch_size, "prior": args.prior, "noise": args.noise}
+    options |= {name: getattr(args, name) for name in arguments.ENGINE}
+    if args.noise and kind is TDAMPClassifier:
+        raise CommandError(
+            f"--noise {args.noise} belongs to a regression, and this is a classification: leave it out.", USAGE
         )
     estimator = kind(
-        chosen.hidden,
-        keep=chosen.keep,
+        args.hidden,
+        keep=args.keep,
         groups=encoder.groups.tolist(),
-        random_state=chosen.seed,
-        verbose=0 if chosen.quiet else 1,
-        checkpoint_dir=chosen.checkpoint,
-        **{name: value for name, value in given.items() if value is not None},
+        random_state=args.seed,
+        verbose=0 if args.quiet else 1,
+        checkpoint_dir=args.checkpoint,
+        **{name: value for name, value in options.items() if value is not None},
     )
     started = time.perf_counter()
     try:
         estimator.fit(pd.DataFrame(x, columns=list(encoder.feature_names)), y)
     except CheckpointError as error:
-        raise Stop(str(error)) from error
+        raise CommandError(str(error)) from error
     except ValueError as error:  # what the settings or the numbers make impossible
-        raise Stop(f"{chosen.data}: {error}", FAILED) from error
+        raise CommandError(f"{args.data}: {error}", FAILED) from error
     return estimator, time.perf_counter() - started
 
 
-def facts_of(
-    chosen: argparse.Namespace,
+def training_facts(
+    args: argparse.Namespace,
     encoder: Encoder,
     estimator: Estimator,
     x: np.ndarray,
@@ -174,7 +174,7 @@ def facts_of(
     test: np.ndarray,
     seconds: float,
 ) -> dict[str, Any]:
-    """What is stored beside the model, and printed."""
+    """Facts of the training that are stored beside the model, and printed."""
     from .. import __version__
     from .inspect import noise_levels
     from .predictions import Predictions
@@ -182,7 +182,7 @@ def facts_of(
     facts: dict[str, Any] = {
         "task": encoder.task,
         "targets": list(encoder.target_names),
-        "data": {"file": chosen.data.name, "sha256": fingerprint(chosen.data)},
+        "data": {"file": args.data.name, "sha256": file_digest(args.data)},
         "train_rows": int((~test).sum()),
         "test_rows": int(test.sum()),
         "inputs": x.shape[1],
@@ -195,20 +195,20 @@ def facts_of(
         "tdamp": __version__,
     }
     if test.any():
-        found = Predictions.of(estimator, x[test], encoder.target_names)
-        facts["test"] = found.scores(y[test])
-        facts["test_predictions"] = found.stored(y[test])
+        predictions = Predictions.from_estimator(estimator, x[test], encoder.target_names)
+        facts["test"] = predictions.scores(y[test])
+        facts["test_predictions"] = predictions.to_json(y[test])
     return jsonable(facts)
 
 
-def save_model(chosen: argparse.Namespace, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> None:
-    """Whole, or not at all."""
-    from ..persistence.folder import ModelFileError
-    from ..persistence.save import save
+def save_model(args: argparse.Namespace, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> None:
+    """Save the model with its encoder and facts: whole, or not at all."""
+    from ..estimators import save
+    from ..io.errors import ModelFileError
 
     try:
-        save(estimator, chosen.out, encoder=encoder.to_json(), facts=facts)
+        save(estimator, args.out, encoder=encoder.to_json(), facts=facts)
     except ModelFileError as error:
-        raise Stop(str(error)) from error
+        raise CommandError(str(error)) from error
     except KeyboardInterrupt:
-        raise Stop(f"interrupted; {chosen.out} holds the old model or the whole new one.", INTERRUPTED) from None
+        raise CommandError(f"interrupted; {args.out} holds the old model or the whole new one.", INTERRUPTED) from None

@@ -9,28 +9,28 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .output import columns, number
+from .output import align_columns, format_number
 
 if TYPE_CHECKING:
-    from ..persistence.save import Estimator
+    from ..estimators import Estimator
     from ..tables import Encoder
 
 SHOWN = 8
 
 
-def told(chosen: argparse.Namespace, encoder: Encoder, n_rows: int, n_usable: int) -> None:
-    """Before training: what was read, and what was done to it. With --json it goes to standard error."""
+def print_data_summary(args: argparse.Namespace, encoder: Encoder, n_rows: int, n_usable: int) -> None:
+    """Print, before training, what was read and how it is encoded; with --json on standard error."""
     targets = ", ".join(encoder.target_names)
     rows = f"{n_rows:,} rows" if n_rows == n_usable else f"{n_rows:,} rows, {n_usable:,} of them with a target"
-    where = sys.stderr if chosen.json else sys.stdout
-    print(f"{chosen.data}: {rows}; {encoder.task} of {targets} on {len(encoder.columns)} columns", file=where)
+    where = sys.stderr if args.json else sys.stdout
+    print(f"{args.data}: {rows}; {encoder.task} of {targets} on {len(encoder.columns)} columns", file=where)
     for note in encoder.notes:
         print(f"  - {note}", file=where)
     where.flush()  # the progress bar is on another stream
 
 
-def sizes(estimator: Estimator) -> dict[str, dict[str, Any]]:
-    """Asked for and left."""
+def network_sizes(estimator: Estimator) -> dict[str, dict[str, Any]]:
+    """Widths and counts of the network that was asked for, and of what is left of it."""
     pair = {"asked": estimator.network_, "left": estimator.fitted_.network}
     return {
         name: {
@@ -43,27 +43,27 @@ def sizes(estimator: Estimator) -> dict[str, dict[str, Any]]:
     }
 
 
-def size_lines(estimator: Estimator) -> list[tuple[str, ...]]:
-    """The same as cells of a table."""
-    found = sizes(estimator)
-    asked, left = found["asked"], found["left"]
+def size_rows(estimator: Estimator) -> list[tuple[str, ...]]:
+    """The sizes as rows of a table."""
+    both = network_sizes(estimator)
+    asked, left = both["asked"], both["left"]
     rows: list[tuple[str, ...]] = [("", "asked for", "left")]
     rows.append(("network", "-".join(map(str, asked["widths"])), "-".join(map(str, left["widths"]))))
-    rows.append(("units (inputs and hidden)", number(asked["units"]), number(left["units"])))
-    rows.append(("parameters", number(asked["parameters"]), number(left["parameters"])))
+    rows.append(("units (inputs and hidden)", format_number(asked["units"]), format_number(left["units"])))
+    rows.append(("parameters", format_number(asked["parameters"]), format_number(left["parameters"])))
     return rows
 
 
-def noise_line(facts: dict[str, Any]) -> str:
-    """The learned noise in words."""
-    levels = ", ".join(number(level, 3) for level in facts["noise_std"])
+def format_noise(facts: dict[str, Any]) -> str:
+    """The learned noise as a line of text."""
+    levels = ", ".join(format_number(level, 3) for level in facts["noise_std"])
     of = "the class scores" if facts["task"] == "classification" else ", ".join(facts["targets"]) or "the target"
     return f"Noise level (standard deviation of {of}): {levels}"
 
 
-def lines(scores: dict[str, Any]) -> list[tuple[str, str, str]]:
+def score_lines(scores: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Name, value and meaning of each score."""
-    log_score = ("log score", number(scores["log_score"]))
+    log_score = ("log score", format_number(scores["log_score"]))
     if "accuracy" in scores:
         guess = f"always the commonest class: {scores['accuracy_of_commonest']:.1%}"
         return [
@@ -71,45 +71,45 @@ def lines(scores: dict[str, Any]) -> list[tuple[str, str, str]]:
             (*log_score, "mean log probability of the true class; 0 is perfect"),
             ("calibration error", f"{scores['ece']:.1%}", "gap between confidence and accuracy (ECE)"),
         ]
-    found = []
+    lines = []
     for target, one in scores.get("by_target", {"": scores}).items():
         of = f" of {target}" if target else ""
-        found += [
-            (f"R2{of}", number(one["r2"], 3), "1 is perfect, 0 as good as the mean"),
-            (f"RMSE{of}", number(one["rmse"]), f"always the mean: {number(one['rmse_of_mean'])}"),
-            (f"95 % coverage{of}", f"{one['coverage_95']:.1%}", covered(one["coverage_95"], scores["rows"])),
+        lines += [
+            (f"R2{of}", format_number(one["r2"], 3), "1 is perfect, 0 as good as the mean"),
+            (f"RMSE{of}", format_number(one["rmse"]), f"always the mean: {format_number(one['rmse_of_mean'])}"),
+            (f"95 % coverage{of}", f"{one['coverage_95']:.1%}", coverage_meaning(one["coverage_95"], scores["rows"])),
         ]
-    return [*found, (*log_score, "mean log density of the true value; higher is better")]
+    return [*lines, (*log_score, "mean log density of the true value; higher is better")]
 
 
-def covered(share: float, rows: int) -> str:
-    """What a coverage means; three standard deviations of a count away from 95 % it is no chance."""
+def coverage_meaning(share: float, rows: int) -> str:
+    """What a coverage means; below 95 % by three standard deviations of a count it is too low to be chance."""
     wrong = " (too narrow)" if share < 0.95 - 3 * math.sqrt(0.95 * 0.05 / rows) else ""
     return f"true values inside their 95 % intervals{wrong}"
 
 
-def score_text(scores: dict[str, Any]) -> str:
-    """Scores in aligned lines with their meaning."""
-    found = lines(scores)
-    wide, value = max(len(name) for name, _, _ in found), max(len(text) for _, text, _ in found)
-    return "\n".join(f"  {name:<{wide}}  {text:>{value}}  {meaning}" for name, text, meaning in found)
+def format_scores(scores: dict[str, Any]) -> str:
+    """Scores as aligned lines with their meaning."""
+    lines = score_lines(scores)
+    wide, value = max(len(name) for name, _, _ in lines), max(len(text) for _, text, _ in lines)
+    return "\n".join(f"  {name:<{wide}}  {text:>{value}}  {meaning}" for name, text, meaning in lines)
 
 
 def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[str, Any]) -> str:
-    """After training."""
+    """What is printed after training."""
     trained = f"Trained on {facts['train_rows']:,} rows and {facts['inputs']} inputs"
-    parts = [f"{trained}: {facts['epochs']} epochs, {facts['seconds']:.1f} s.", columns(size_lines(estimator))]
-    gone = removed(estimator, encoder)
+    parts = [f"{trained}: {facts['epochs']} epochs, {facts['seconds']:.1f} s.", align_columns(size_rows(estimator))]
+    gone = removed_columns(estimator, encoder)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
         hint = "" if isinstance(estimator.keep, tuple) else f" To keep all columns: {spare_inputs(estimator)}"
         parts.append(f"Columns that the network does without: {', '.join(gone[:SHOWN])}{more}.{hint}")
     if facts["test"]:
         parts.append(f"Scores on {facts['test_rows']:,} test rows, which training did not see:")
-        parts.append(score_text(facts["test"]))
+        parts.append(format_scores(facts["test"]))
     else:
         parts.append("No test rows, so no honest score: `tdamp predict` scores a table that has the target.")
-    parts.append(noise_line(facts))
+    parts.append(format_noise(facts))
     place = shlex.quote(str(folder))
     parts.append(f"Saved in {folder}. Next:")
     parts.append(f"  tdamp predict {place} NEW.csv --out predictions.csv\n  tdamp report {place} --out report.html")
@@ -124,7 +124,7 @@ def spare_inputs(estimator: Estimator) -> str:
     return f"--keep {','.join(['1', *[f'{share:.2g}'] * (asked.n_layers - 1)])}"
 
 
-def removed(estimator: Estimator, encoder: Encoder) -> list[str]:
+def removed_columns(estimator: Estimator, encoder: Encoder) -> list[str]:
     """Columns of the table of which no input remains."""
     left = set(encoder.groups[estimator.fitted_.inputs].tolist())
     return [column.name for i, column in enumerate(encoder.columns) if i not in left]

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .files import Model, open_model
-from .fit_output import noise_line, score_text, size_lines, sizes
-from .output import columns, number, show
+from .fit_output import format_noise, format_scores, network_sizes, size_rows
+from .output import align_columns, format_number, print_json
 
 if TYPE_CHECKING:
-    from ..persistence.save import Estimator
+    from ..estimators import Estimator
 
 SHOWN = 30
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     inspect = commands.add_parser(
         "inspect",
         help="show what is in a model folder",
@@ -28,32 +28,32 @@ def add(commands: argparse._SubParsersAction) -> None:
     inspect.set_defaults(command=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Print it."""
-    model = open_model(chosen.model)
-    found = described(model)
-    if chosen.json:
-        show(found)
+def run(args: argparse.Namespace) -> None:
+    """Print what is in a model folder."""
+    model = open_model(args.model)
+    facts = describe(model)
+    if args.json:
+        print_json(facts)
     else:
-        print(text(model, found))
+        print(format_text(model, facts))
 
 
-def described(model: Model) -> dict[str, Any]:
-    """The facts of a model, as JSON has them."""
+def describe(model: Model) -> dict[str, Any]:
+    """The facts of a model as a dictionary for JSON."""
     estimator = model.estimator
-    facts = {k: v for k, v in model.facts.items() if k != "test_predictions"}
+    stored = {k: v for k, v in model.facts.items() if k != "test_predictions"}
     return {
         "model": str(model.folder),
         "task": estimator.network_.task,
         "targets": [],
-        **facts,
+        **stored,
         "activation": estimator.network_.activation,
         "keep": estimator.keep,
         "prior": estimator.settings_.prior,
         "classes": getattr(estimator, "classes_", None),
         "noise_std": noise_levels(estimator),
-        "size": sizes(estimator),
-        "columns": needed(model),
+        "size": network_sizes(estimator),
+        "columns": column_relevance(model),
         "features": list(getattr(estimator, "feature_names_in_", ())),
         "training": training(estimator),
         "notes": [] if model.encoder is None else model.encoder.notes,
@@ -67,8 +67,8 @@ def noise_levels(estimator: Estimator) -> list[float]:
     return np.sqrt(np.atleast_1d(estimator.noise_var_)).tolist()
 
 
-def needed(model: Model) -> list[dict[str, Any]]:
-    """Each column of the table: P(needed) (of its likeliest input), inputs made of it and left; likeliest first."""
+def column_relevance(model: Model) -> list[dict[str, Any]]:
+    """P(needed) of each column (that of its likeliest input), its inputs and how many are left; likeliest first."""
     estimator = model.estimator
     prob = estimator.feature_active_prob_
     left = set(estimator.fitted_.inputs.tolist())
@@ -78,16 +78,16 @@ def needed(model: Model) -> list[dict[str, Any]]:
     else:
         groups = list(range(len(prob)))
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in groups])]
-    found = []
+    columns = []
     for at, name in enumerate(names):
         inputs = [i for i, group in enumerate(groups) if group == at]
         likely = max(float(prob[i]) for i in inputs)
-        found.append({"name": name, "needed": likely, "inputs": len(inputs), "left": len(left.intersection(inputs))})
-    return sorted(found, key=lambda one: -one["needed"])
+        columns.append({"name": name, "needed": likely, "inputs": len(inputs), "left": len(left.intersection(inputs))})
+    return sorted(columns, key=lambda one: -one["needed"])
 
 
 def training(estimator: Estimator) -> dict[str, Any]:
-    """The history in short."""
+    """Summary of the training history."""
     history = estimator.fitted_.history
     held = [record["held_out"] for record in history if record.get("held_out") is not None]
     return {
@@ -100,26 +100,31 @@ def training(estimator: Estimator) -> dict[str, Any]:
     }
 
 
-def text(model: Model, found: dict[str, Any]) -> str:
-    """For people."""
-    told, data = found["training"], model.facts.get("data", {})
-    of = f" of {', '.join(found['targets'])}" if found["targets"] else ""
-    rows = f" on {found['train_rows']:,} rows of {data.get('file')}" if "train_rows" in found else ""
+def format_text(model: Model, facts: dict[str, Any]) -> str:
+    """The facts of a model as text."""
+    history, data = facts["training"], model.facts.get("data", {})
+    of = f" of {', '.join(facts['targets'])}" if facts["targets"] else ""
+    rows = f" on {facts['train_rows']:,} rows of {data.get('file')}" if "train_rows" in facts else ""
     parts = [
-        f"{model.folder}: {found['task']}{of}, {found['activation']} network, {found['prior']} prior",
-        f"Trained{rows}: {told['epochs']} epochs, {told['seconds']:.1f} s. {told['sentence']}",
+        f"{model.folder}: {facts['task']}{of}, {facts['activation']} network, {facts['prior']} prior",
+        f"Trained{rows}: {history['epochs']} epochs, {history['seconds']:.1f} s. {history['sentence']}",
     ]
-    if told["best_held_out"] is not None:
-        parts.append(f"Best log score on the rows held out to stop by: {number(told['best_held_out'])} (scaled units)")
-    parts += [columns(size_lines(model.estimator)), noise_line(found)]
-    if found.get("test"):
-        parts += [f"Scores on {found['test_rows']:,} test rows, which training did not see:", score_text(found["test"])]
+    if history["best_held_out"] is not None:
+        parts.append(
+            f"Best log score on the rows held out to stop by: {format_number(history['best_held_out'])} (scaled units)"
+        )
+    parts += [align_columns(size_rows(model.estimator)), format_noise(facts)]
+    if facts.get("test"):
+        parts += [
+            f"Scores on {facts['test_rows']:,} test rows, which training did not see:",
+            format_scores(facts["test"]),
+        ]
     rows_ = [("column", "P(needed)", "inputs", "left")]
-    for one in found["columns"][:SHOWN]:
+    for one in facts["columns"][:SHOWN]:
         shown = f"{one['needed']:.3f}" if one["left"] else "removed"
         rows_.append((one["name"], shown, str(one["inputs"]), str(one["left"])))
-    parts.append(columns(rows_))
-    more = len(found["columns"]) - SHOWN
+    parts.append(align_columns(rows_))
+    more = len(facts["columns"]) - SHOWN
     if more > 0:
         parts.append(f"  and {more} more: see --json")
     return "\n".join(parts)

@@ -10,8 +10,17 @@ from collections.abc import Sequence
 
 from . import data, demo, export, federate, fit, inspect, plugins, predict, report
 from .arguments import Parser
-from .exit_codes import BROKEN_PIPE, FINE, INTERRUPTED, Stop, code_of, heard_interrupts, is_interrupt, message_of
-from .output import heard_warnings, tell
+from .exit_codes import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    OK,
+    CommandError,
+    error_message,
+    exit_code,
+    is_interrupt,
+    repeat_lost_interrupts,
+)
+from .output import print_status, print_warnings_plainly
 
 COMMANDS = (fit, predict, report, inspect, export, federate, data, demo)
 
@@ -32,24 +41,24 @@ def _run(arguments: Sequence[str] | None) -> int:
         if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
     try:
-        with heard_warnings(), heard_interrupts():
-            chosen = parser().parse_args(arguments)
-            chosen.command(chosen)
+        with print_warnings_plainly(), repeat_lost_interrupts():
+            args = parser().parse_args(arguments)
+            args.command(args)
         sys.stdout.flush()
-        return FINE
+        return OK
     except SystemExit as end:  # --help and --version
-        return end.code if isinstance(end.code, int) else FINE
+        return end.code if isinstance(end.code, int) else OK
     except BrokenPipeError:
         _forget_output()
         return BROKEN_PIPE
     except (Exception, KeyboardInterrupt) as error:
-        if is_interrupt(error) and not isinstance(error, Stop):
-            tell("interrupted.")
+        if is_interrupt(error) and not isinstance(error, CommandError):
+            print_status("interrupted.")
             return INTERRUPTED
-        code = code_of(error)
+        code = exit_code(error)
         if code is None:
             raise
-        tell(message_of(error))
+        print_status(error_message(error))
         return code
 
 
@@ -61,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="begin with: tdamp fit DATA.csv --target COLUMN --out model",
     )
     root.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
-    root.set_defaults(command=lambda chosen: root.print_help())
+    root.set_defaults(command=lambda args: root.print_help())
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
@@ -73,7 +82,7 @@ class Version(argparse.Action):
     """Asks the package only when it is wanted."""
 
     def __call__(self, parser: argparse.ArgumentParser, *rest: object, **more: object) -> None:
-        """Print and end."""
+        """Print the version and exit."""
         from .. import __version__
 
         print(f"tdamp {__version__}")

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import arguments
-from .exit_codes import FAILED, USAGE, Stop
-from .files import Model, about, check_writable, open_model, read
-from .fit_output import score_text
-from .output import show, tell
+from .exit_codes import FAILED, USAGE, CommandError
+from .files import Model, check_writable, naming_file, open_model, read_data
+from .fit_output import format_scores
+from .output import print_json, print_status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ PIECE = 4096
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     predict = commands.add_parser(
         "predict",
         help="predict the rows of a table",
@@ -50,51 +50,51 @@ def add(commands: argparse._SubParsersAction) -> None:
     predict.set_defaults(command=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Read, encode, predict, write, score."""
-    model = open_model(chosen.model)
-    encoder = model.need_encoder()
-    if chosen.out is not None:
-        _check_out(chosen.out, chosen.data)
-    frame = read(chosen.data)
-    x = encoded(encoder, frame, chosen.data)
+def run(args: argparse.Namespace) -> None:
+    """Predict the rows of a table: read, encode, predict, write, score."""
+    model = open_model(args.model)
+    encoder = model.require_encoder()
+    if args.out is not None:
+        _check_out(args.out, args.data)
+    frame = read_data(args.data)
+    x = encode(encoder, frame, args.data)
     from .predictions import Predictions
 
-    found = Predictions.of(model.estimator, x, encoder.target_names)
-    scores = None if chosen.no_scores else scored(model, frame, chosen.data, found, x)
-    table = copied(frame, chosen.copy, chosen.data, found.table(chosen.interval))
-    if chosen.out is not None:
-        write(table, chosen.out)
+    predictions = Predictions.from_estimator(model.estimator, x, encoder.target_names)
+    scores = None if args.no_scores else score(model, frame, args.data, predictions, x)
+    table = with_copied_columns(frame, args.copy, args.data, predictions.table(args.interval))
+    if args.out is not None:
+        write_table(table, args.out)
     if scores is not None:
-        flattering = " (it is the file of the fit, so they flatter)" if model.trained_on(chosen.data) else ""
-        tell(f"scores on the {scores['rows']} rows of {chosen.data} that have the target{flattering}:")
-        print(score_text(scores), file=sys.stderr)
-    if chosen.json:
-        show(_result(chosen, encoder, table, scores))
-    elif chosen.out is None:
+        flattering = " (it is the file of the fit, so they flatter)" if model.trained_on(args.data) else ""
+        print_status(f"scores on the {scores['rows']} rows of {args.data} that have the target{flattering}:")
+        print(format_scores(scores), file=sys.stderr)
+    if args.json:
+        print_json(_result(args, encoder, table, scores))
+    elif args.out is None:
         text = _csv(table)
         for start in range(0, len(text), PIECE):
             sys.stdout.write(text[start : start + PIECE])
     else:
-        print(f"{len(table):,} predictions in {chosen.out}: {', '.join(_few(list(table.columns)))}")
+        print(f"{len(table):,} predictions in {args.out}: {', '.join(_abbreviated(list(table.columns)))}")
 
 
-def encoded(encoder: Encoder, frame: Any, path: Path) -> Any:
-    """The matrix of a table; what was unusual goes to standard error."""
-    with about(path):
+def encode(encoder: Encoder, frame: Any, path: Path) -> Any:
+    """The encoded inputs of a table; notes about unusual cells go to standard error."""
+    with naming_file(path):
         x = encoder.transform(frame)
     for note in encoder.last_notes:
-        tell(note)
+        print_status(note)
     return x
 
 
-def scored(model: Model, frame: Any, path: Path, found: Predictions, x: Any) -> dict[str, Any] | None:
+def score(model: Model, frame: Any, path: Path, predictions: Predictions, x: Any) -> dict[str, Any] | None:
     """Scores on the rows that have the target, or None when there are none."""
     from ..tables import TableError
     from ..tables.table import Table
 
-    encoder = model.need_encoder()
-    with about(path):
+    encoder = model.require_encoder()
+    with naming_file(path):
         table = Table(frame)
         there = [name in table for name in encoder.target_names]
         if not all(there):
@@ -105,16 +105,18 @@ def scored(model: Model, frame: Any, path: Path, found: Predictions, x: Any) -> 
         try:
             y = encoder.target(table.rows(usable).frame)
         except TableError as error:
-            raise Stop(f"{path}: {error}. Correct it, or predict without scores: add --no-scores.", FAILED) from error
+            raise CommandError(
+                f"{path}: {error}. Correct it, or predict without scores: add --no-scores.", FAILED
+            ) from error
     if usable.all():
-        return found.scores(y)
+        return predictions.scores(y)
     from .predictions import Predictions
 
-    return Predictions.of(model.estimator, x[usable], encoder.target_names).scores(y)
+    return Predictions.from_estimator(model.estimator, x[usable], encoder.target_names).scores(y)
 
 
-def copied(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """The predictions with columns of the input before them, so that rows can be told apart."""
+def with_copied_columns(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """The predictions with columns of the input before them, by which rows are recognised."""
     import pandas as pd
 
     from ..tables.table import Table, tidy
@@ -122,16 +124,16 @@ def copied(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.
     names = [tidy(name) for name in names]
     taken = sorted(set(names) & set(table.columns))
     if taken:
-        raise Stop(f"--copy {taken[0]}: the predictions have a column of this name.")
-    given = Table(frame)
-    with about(path, USAGE):
-        given.need(names)
-    cells = {name: given.frame.iloc[:, given.names.index(name)].to_numpy() for name in names}
+        raise CommandError(f"--copy {taken[0]}: the predictions have a column of this name.")
+    source = Table(frame)
+    with naming_file(path, USAGE):
+        source.need(names)
+    cells = {name: source.frame.iloc[:, source.names.index(name)].to_numpy() for name in names}
     return pd.concat([pd.DataFrame(cells, index=table.index), table], axis=1)
 
 
-def write(table: pd.DataFrame, path: Path) -> None:
-    """CSV or Parquet, the whole file or none."""
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV or Parquet: the whole file or none."""
     from ..io.atomic import write_whole
 
     if path.suffix.lower() == ".csv":
@@ -159,30 +161,30 @@ def _csv(table: pd.DataFrame) -> str:
 
 def _check_out(out: Path, data: Path) -> None:
     if out.is_dir():
-        raise Stop(f"{out} is a folder: expected the name of a file that ends in .csv or .parquet.")
+        raise CommandError(f"{out} is a folder: expected the name of a file that ends in .csv or .parquet.")
     if out.exists() and data.exists() and out.samefile(data):
-        raise Stop(f"{out} is the table that is read: choose another name for the predictions.")
+        raise CommandError(f"{out} is the table that is read: choose another name for the predictions.")
     check_writable(out)
 
 
 def _result(
-    chosen: argparse.Namespace, encoder: Encoder, table: pd.DataFrame, scores: dict[str, Any] | None
+    args: argparse.Namespace, encoder: Encoder, table: pd.DataFrame, scores: dict[str, Any] | None
 ) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "model": str(chosen.model),
-        "data": str(chosen.data),
+        "model": str(args.model),
+        "data": str(args.data),
         "task": encoder.task,
         "targets": encoder.target_names,
         "rows": len(table),
         "notes": encoder.last_notes,
         "scores": scores,
     }
-    if encoder.task == "regression":
-        result["interval"] = chosen.interval
-    if chosen.out is not None:
-        return {**result, "out": str(chosen.out)}
+    if not encoder.classes:
+        result["interval"] = args.interval
+    if args.out is not None:
+        return {**result, "out": str(args.out)}
     return {**result, "predictions": table.to_dict(orient="records")}
 
 
-def _few(names: list[str], shown: int = 6) -> list[str]:
+def _abbreviated(names: list[str], shown: int = 6) -> list[str]:
     return names if len(names) <= shown else [*names[:shown], "..."]

@@ -11,29 +11,28 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..estimators import Distribution
-    from ..persistence.save import Estimator
+    from ..estimators import Distribution, Estimator
     from ..report import Held
 
 STORED_NUMBERS = 20_000
-"""Of test predictions in a model folder: enough for the report's pictures, and a few hundred kilobytes."""
+"""Most numbers of test predictions in a model folder: enough for the report's pictures, a few hundred kilobytes."""
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of a regression with its targets' names, or of a classification with its classes."""
+    """Predictions of a regression with the names of its targets, or of a classification with its classes."""
 
-    found: Distribution | None
+    distribution: Distribution | None
     probs: np.ndarray | None
     targets: tuple[str, ...]
     classes: np.ndarray | None
 
     @classmethod
-    def of(cls, estimator: Estimator, x: np.ndarray, targets: Sequence[str]) -> Predictions:
+    def from_estimator(cls, estimator: Estimator, x: np.ndarray, targets: Sequence[str]) -> Predictions:
         """Predict rows of encoded inputs."""
         from ..estimators import TDAMPClassifier
 
-        rows = named(estimator, x)
+        rows = with_feature_names(estimator, x)
         if isinstance(estimator, TDAMPClassifier):
             return cls(None, estimator.predict_proba(rows), tuple(targets), estimator.classes_)
         return cls(estimator.predict_distribution(rows), None, tuple(targets), None)
@@ -45,14 +44,14 @@ class Predictions:
         if self.probs is not None and self.classes is not None:
             best = pd.DataFrame({"class": self.classes[self.probs.argmax(1)]})
             return pd.concat([best, pd.DataFrame(self.probs, columns=[f"p_{c}" for c in self.classes])], axis=1)
-        assert self.found is not None
+        assert self.distribution is not None
         parts = {
-            "mean": self.found.mean,
-            "std": self.found.std,
-            "low": self.found.quantile(0.5 - level / 2),
-            "high": self.found.quantile(0.5 + level / 2),
+            "mean": self.distribution.mean,
+            "std": self.distribution.std,
+            "low": self.distribution.quantile(0.5 - level / 2),
+            "high": self.distribution.quantile(0.5 + level / 2),
         }
-        several = self.found.mean.ndim == 2
+        several = self.distribution.mean.ndim == 2
         return pd.DataFrame(
             {
                 (f"{target}_{name}" if several else name): (values[:, i] if several else values)
@@ -62,11 +61,11 @@ class Predictions:
         )
 
     def codes(self, y: np.ndarray) -> np.ndarray:
-        """Class labels as indices."""
+        """Class labels as indices into the classes."""
         return np.searchsorted(np.asarray(self.classes), y)
 
     def scores(self, y: np.ndarray) -> dict[str, Any]:
-        """How good they are: what `fit_words.lines` puts into words."""
+        """Scores against the true values, which `fit_output` puts into words."""
         from .. import metrics
 
         if self.probs is not None:
@@ -78,8 +77,8 @@ class Predictions:
                 "log_score": metrics.class_log_score(codes, self.probs),
                 "ece": metrics.ece(codes, self.probs),
             }
-        assert self.found is not None
-        parts = y, self.found.mean, self.found.std, self.found.dof
+        assert self.distribution is not None
+        parts = y, self.distribution.mean, self.distribution.std, self.distribution.dof
         targets = np.stack([np.reshape(a, (len(y), -1)) for a in parts]).transpose(2, 0, 1)
         each = [_regression(*target) for target in targets]
         log_score = sum(metrics.log_score(*target) for target in targets)
@@ -93,27 +92,27 @@ class Predictions:
             "by_target": dict(zip(self.targets, each, strict=True)),
         }
 
-    def stored(self, y: np.ndarray) -> dict[str, Any]:
-        """As JSON for the model folder: all rows, or as many as STORED_NUMBERS allow."""
+    def to_json(self, y: np.ndarray) -> dict[str, Any]:
+        """Predictions and true values as JSON for the model folder: all rows, or as many as STORED_NUMBERS allow."""
         parts: dict[str, np.ndarray]
         if self.probs is not None:
             parts = {"y": self.codes(y), "probs": self.probs}
         else:
-            assert self.found is not None
-            parts = {"y": y, **self.found._asdict()}
+            assert self.distribution is not None
+            parts = {"y": y, **self.distribution._asdict()}
         rows = max(1, STORED_NUMBERS // sum(part[:1].size for part in parts.values()))
         return {name: _short(part[:rows].tolist()) for name, part in parts.items()}
 
 
-def restored(stored: dict[str, Any], where: str) -> Held:
-    """What `Predictions.stored` gave, as the report wants it."""
+def held_from_json(stored: dict[str, Any], where: str) -> Held:
+    """Predictions of held-out rows for the report, from what `Predictions.to_json` returned."""
     from ..report import Held
 
     parts = {name: np.asarray(values) for name, values in stored.items()}
     return Held(**parts, where=where)
 
 
-def named(estimator: Estimator, x: np.ndarray) -> Any:
+def with_feature_names(estimator: Estimator, x: np.ndarray) -> Any:
     """Rows with the names of the inputs, if the estimator knows them."""
     import pandas as pd
 
@@ -140,7 +139,7 @@ def _mean(values: list[Any]) -> float | None:
 
 
 def _short(values: Any) -> Any:
-    """Seven digits are what the network computes with."""
+    """Numbers rounded to seven digits, with which the network computes."""
     if isinstance(values, list):
         return [_short(value) for value in values]
     return float(f"{values:.7g}") if isinstance(values, float) else values

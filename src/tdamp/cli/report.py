@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import arguments
-from .exit_codes import FAILED, Stop
-from .files import Model, about, check_writable, open_model, read
-from .output import tell
+from .exit_codes import FAILED, CommandError
+from .files import Model, check_writable, naming_file, open_model, read_data
+from .output import print_status
 
 if TYPE_CHECKING:
     from ..report import Held
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     report = commands.add_parser(
         "report",
         help="write an HTML page about a model",
@@ -30,43 +30,45 @@ def add(commands: argparse._SubParsersAction) -> None:
     report.set_defaults(command=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Gather the facts and write the page."""
     from ..report import facts_of, write_report
 
-    model = open_model(chosen.model)
-    if chosen.out.is_dir():
-        raise Stop(f"{chosen.out} is a folder: expected the name of a file, such as {chosen.out / 'report.html'}.")
-    check_writable(chosen.out)
-    held = _stored(model) if chosen.data is None else _measured(model, chosen.data)
+    model = open_model(args.model)
+    if args.out.is_dir():
+        raise CommandError(f"{args.out} is a folder: expected the name of a file, such as {args.out / 'report.html'}.")
+    check_writable(args.out)
+    held = _stored_predictions(model) if args.data is None else _predict_table(model, args.data)
     if held is None:
-        tell("no test rows are stored with the model, so nothing is scored: give a table that was not trained on.")
-    told = model.facts
-    source = f" from {told['data']['file']}" if told.get("data") else ""
+        print_status(
+            "no test rows are stored with the model, so nothing is scored: give a table that was not trained on."
+        )
+    stored = model.facts
+    source = f" from {stored['data']['file']}" if stored.get("data") else ""
     facts = facts_of(
         model.estimator,
         held,
-        title=f"{', '.join(told['targets'])}{source}" if told.get("targets") else model.name,
-        image_shape=_checked(chosen.image, model),
-        n_rows=told.get("train_rows", 0),
+        title=f"{', '.join(stored['targets'])}{source}" if stored.get("targets") else model.name,
+        image_shape=_check_image(args.image, model),
+        n_rows=stored.get("train_rows", 0),
         notes=() if model.encoder is None else model.encoder.notes,
     )
-    write_report(facts, chosen.out)
+    write_report(facts, args.out)
     scored = f", scored on {held.where}" if held is not None else ""
-    print(f"{chosen.out}: the report{scored}. Open it in a browser; it is one file and loads nothing.")
+    print(f"{args.out}: the report{scored}. Open it in a browser; it is one file and loads nothing.")
 
 
-def _checked(image: tuple[int, int] | None, model: Model) -> tuple[int, int] | None:
+def _check_image(image: tuple[int, int] | None, model: Model) -> tuple[int, int] | None:
     n_inputs = model.estimator.network_.widths[0]
     if image is not None and image[0] * image[1] != n_inputs:
-        raise Stop(
+        raise CommandError(
             f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but the model has {n_inputs} inputs."
         )
     return image
 
 
-def _stored(model: Model) -> Held | None:
-    from .predictions import restored
+def _stored_predictions(model: Model) -> Held | None:
+    from .predictions import held_from_json
 
     if not model.facts.get("test_predictions"):
         return None
@@ -74,32 +76,34 @@ def _stored(model: Model) -> Held | None:
     shown = len(kept["y"])
     count = f"{rows:,}" if shown == rows else f"{shown:,} of {rows:,}"
     try:
-        return restored(kept, f"{count} test rows of {model.facts['data']['file']}, which training did not see")
+        return held_from_json(kept, f"{count} test rows of {model.facts['data']['file']}, which training did not see")
     except (TypeError, ValueError, KeyError) as error:
-        raise Stop(
+        raise CommandError(
             f"{model.folder}: the stored test predictions are damaged ({error}): fit it again.", FAILED
         ) from error
 
 
-def _measured(model: Model, path: Path) -> Held:
+def _predict_table(model: Model, path: Path) -> Held:
     from ..report import held_of
-    from .predict import encoded
-    from .predictions import named
+    from .predict import encode
+    from .predictions import with_feature_names
 
-    encoder = model.need_encoder()
-    frame = read(path)
-    with about(path):
+    encoder = model.require_encoder()
+    frame = read_data(path)
+    with naming_file(path):
         usable = encoder.usable_rows(frame)
         if not usable.any():
-            raise Stop(f"{path}: the target {', '.join(encoder.target_names)} is missing in every row.", FAILED)
+            raise CommandError(f"{path}: the target {', '.join(encoder.target_names)} is missing in every row.", FAILED)
         frame = frame.iloc[usable.nonzero()[0]]
         y = encoder.target(frame)
-    x = encoded(encoder, frame, path)
+    x = encode(encoder, frame, path)
     where = f"{len(y):,} rows of {path.name}"
     if model.trained_on(path):
         where += ", the file that the model was trained on: these scores flatter"
-        tell(f"{path} is the file that the model was trained on, so that its scores flatter: leave DATA out, and the "
-             "test rows are scored.")  # fmt: skip
+        print_status(
+            f"{path} is the file that the model was trained on, so that its scores flatter: leave DATA out, and the "
+            "test rows are scored."
+        )
     else:
-        tell(f"the scores mean something only if the rows of {path} were not used in training.")
-    return held_of(model.estimator, named(model.estimator, x), y, where)
+        print_status(f"the scores mean something only if the rows of {path} were not used in training.")
+    return held_of(model.estimator, with_feature_names(model.estimator, x), y, where)

@@ -39,9 +39,9 @@ def load_boston(folder: Folder = None, *, verify: bool = True, progress: Progres
     assumption that segregation raises house prices. It is kept here only to reproduce the paper; do not use it
     for anything else.
     """
-    found = obtain(BOSTON, folder, verify, progress)
-    if NAMED.name in found:
-        columns, values = delimited(found[NAMED.name], ",")
+    contents = obtain(BOSTON, folder, verify, progress)
+    if NAMED.name in contents:
+        columns, values = delimited(contents[NAMED.name], ",")
     else:
-        columns, values = delimited(found[BARE.name], ",", COLUMNS)
+        columns, values = delimited(contents[BARE.name], ",", COLUMNS)
     return split(columns, values, target=COLUMNS[-1])

@@ -1,4 +1,4 @@
-"""What can go wrong with data: it is nowhere, or it is not what was pinned."""
+"""Errors of data sets: missing, or not the pinned content."""
 
 from __future__ import annotations
 

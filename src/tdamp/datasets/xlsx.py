@@ -70,7 +70,7 @@ def _rows(xml: bytes, strings: list[str]) -> Iterator[list[Cell]]:
 
 
 def _column(reference: str) -> int:
-    """0 for A1, 26 for AA7."""
+    """Index of the column of a cell: 0 for A1, 26 for AA7."""
     index = 0
     for letter in reference.rstrip("0123456789"):
         index = 26 * index + ord(letter) - ord("A") + 1

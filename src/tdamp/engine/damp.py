@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers import dense
 from ..numerics.beliefs import Message, Moments, Score, as_message, known
 from .info import Clips, add, count, no_clips
@@ -96,7 +97,7 @@ def forward(
     plan: Plan, group_of: Array | None, layers: tuple[Layer, ...], x: Array, last: Exchange | None
 ) -> tuple[Forward, Array]:
     """Beliefs about every layer's inputs, parameters and z, from the data up, and how often MIN_VAR acted."""
-    regions = piecewise.ACTIVATIONS[plan.network.activation]
+    regions = ACTIVATIONS[plan.network.activation].regions
     u, beliefs, clipped = known(x), Forward([], [], [], []), jnp.zeros((), jnp.int32)
     for l, layer in enumerate(layers):
         ext = (last.w_ext[l], last.b_ext[l]) if last else (None, None)
@@ -130,7 +131,7 @@ def output_score(plan: Plan, z_fwd: Moments, y: Array, noise_var: Array) -> tupl
 
 def hidden_score(plan: Plan, z_fwd: Moments, u_bwd: Message) -> tuple[Score, Clips]:
     """An activation's score, and how often its precision was clipped."""
-    active = piecewise.activate(piecewise.ACTIVATIONS[plan.network.activation], z_fwd, u_bwd)
+    active = piecewise.activate(ACTIVATIONS[plan.network.activation].regions, z_fwd, u_bwd)
     prec, negative, excess = clip_prec(active.score_prec, z_fwd.var)
     return Score(active.score, prec), no_clips()._replace(negative_prec=negative, excess_prec=excess)
 

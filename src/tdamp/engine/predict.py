@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers import dense
 from ..factors.likelihoods.probit import Probit
 from ..numerics.beliefs import Moments, known
@@ -23,7 +24,7 @@ PROBIT = Probit()
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
     """Moments of z_L under the posterior, the epistemic part of the prediction: of all outputs, logs of a varying noise
     included."""
-    regions = piecewise.ACTIVATIONS[network.activation]
+    regions = ACTIVATIONS[network.activation].regions
     u = known(x)
     for l, layer in enumerate(layers):
         w_post, b_post = posterior(layer)
@@ -67,7 +68,7 @@ def plain_outputs(activation: str, z: Any, layers: Iterable[Affine]) -> Any:
 
     The one forward pass without beliefs: of posterior means, of samples, and of networks without an input.
     """
-    regions = piecewise.ACTIVATIONS[activation]
+    regions = ACTIVATIONS[activation].regions
     for layer in layers:
         z = layer(piecewise.apply(regions, z))
     return z

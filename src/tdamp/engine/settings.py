@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-from ..factors.activations.piecewise import ACTIVATIONS
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.base import NoiseRule, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS

@@ -1,7 +1,16 @@
 """The scikit-learn face of Algorithm 1: `TDAMPRegressor`, `TDAMPClassifier`, `sparsity_path`."""
 
+from typing import TypeAlias
+
 from ..numerics.distribution import Distribution
+from ..persistence.save import load, save
+from . import registration  # noqa: F401  what can be saved
 from .classifier import TDAMPClassifier
 from .regressor import TDAMPRegressor
 
-__all__ = ["Distribution", "TDAMPClassifier", "TDAMPRegressor"]
+Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
+
+ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
+"""The estimators by the names of their classes."""
+
+__all__ = ["Distribution", "TDAMPClassifier", "TDAMPRegressor", "load", "save"]

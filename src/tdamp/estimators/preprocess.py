@@ -16,9 +16,9 @@ from ..engine.network import Network
 from ..engine.settings import Settings, check_network
 from ..numerics.scaling import identity_scales, input_scales, scaled
 from ..training.data import Data
-from ..training.equal_rows import repeats_by_design
 from ..training.fitted import Fitted
 from ..training.outcome import TrainingWarning, users_level
+from ..training.repeats import repeats_by_design, warn_of_copies
 from ..training.stored import Streamed
 from . import validation
 from .defaults import counted_once
@@ -56,6 +56,8 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     network, data = prepare_rows(estimator, X, y, sample_weight, first=start is None)
     settings, holds_out = settings_of(estimator, network, len(data.x))
     fraction = estimator.validation_fraction if holds_out else None
+    if holds_out:
+        warn_of_copies(data.x, data.y)
     compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
     return Problem(network, data, settings, fraction, start, [counted_once(settings)] if compares else [])
 
@@ -122,7 +124,7 @@ def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.n
     """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
 
     So a weight is the same as copies, minibatches and all; where that would be too many rows, or where equal rows are
-    no copies (`training.equal_rows`), weights stay weights.
+    no copies (`training.repeats`), weights stay weights.
     """
     counts = weight.astype(np.int64)  # at most `validation.MOST_WEIGHT`
     few = (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight)

@@ -1,11 +1,11 @@
 """Models on disk and outside of tdamp: a folder without pickle, ONNX, PyTorch, and one NumPy file."""
 
 from .._optional import MissingExtra
-from ..persistence.folder import ModelFileError
+from ..io.errors import ModelFileError
 from .numpy import to_numpy
 from .onnx import to_onnx
 from .plain import Plain, PlainLayer, plain_of
-from .size_table import render, size_table
+from .sizes import render, size_table
 from .torch import load_torch, save_torch, to_torch
 
 __all__ = [

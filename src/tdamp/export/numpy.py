@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.damp import MIN_VAR
-from ..factors.activations.piecewise import ACTIVATIONS
+from ..engine.network import Task
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
 from ..numerics import gaussian_argmax
 from . import tails
-from .plain import Plain, PlainLayer, described
+from .plain import Plain, PlainLayer, describe
 
 EMPTY = 'json.loads("null")'
 """The place in predictor.py where the network goes."""
@@ -33,8 +35,8 @@ def to_numpy(plain: Plain, path: str | Path) -> None:
     Weights are embedded as float32, computation is in float64. Nothing but NumPy is needed to run it.
     """
     template = (files(__package__) / "predictor.py").read_text(encoding="utf-8")
-    head, found, rest = template.partition(EMPTY)
-    assert found, "predictor.py has no place for the network"
+    head, placeholder, rest = template.partition(EMPTY)
+    assert placeholder, "predictor.py has no place for the network"
     text = json.dumps(_model(plain), allow_nan=False)
     lines = "".join(f"    {text[i : i + LINE]!r}\n" for i in range(0, len(text), LINE))
     write_whole(path, f"{head}json.loads(\n{lines}){rest}".encode())
@@ -43,11 +45,11 @@ def to_numpy(plain: Plain, path: str | Path) -> None:
 def _model(plain: Plain) -> dict[str, Any]:
     arrays = {f"layer{l}.{k}": v for l, layer in enumerate(plain.layers) for k, v in layer._asdict().items()}
     exact = {name: getattr(plain, name) for name in ("x_mean", "x_scale", "y_mean", "y_scale", "noise_var")}
-    regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation]]
+    regions = [[max(min(v, 1e300), -1e300) for v in region] for region in ACTIVATIONS[plain.activation].regions]
     n_outputs = plain.network.n_targets
     exact["stretch"] = np.ones(n_outputs) if plain.stretch is None else plain.stretch
     return {
-        **described(plain),
+        **describe(plain),
         "noise": plain.noise,
         "log_range": LOG_RANGE,
         "classes": list(plain.classes if plain.classes is not None else range(n_outputs)),
@@ -56,7 +58,7 @@ def _model(plain: Plain) -> dict[str, Any]:
         "layer_names": PlainLayer._fields,
         "regions": regions,  # JSON knows no infinity, and the outer bounds are not used
         "min_var": MIN_VAR,
-        "largest": _largest(n_outputs) if plain.task == "classification" else None,
+        "largest": CLASS_RULES[plain.task](n_outputs),
         "furthest": tails.FURTHEST,
         "tail_centre": tails.CENTRE,
         "tail_series": tails.series(tails.DEGREE["float64"]),
@@ -65,13 +67,20 @@ def _model(plain: Plain) -> dict[str, Any]:
 
 
 def _largest(n_classes: int) -> dict[str, Any]:
-    """The recipe of the class probabilities."""
+    """The constants of the class probabilities."""
     numbers = ("ORDER", "PEAK_STEPS", "HOPELESS", "REACH", "SPAN", "COARSEST", "FURTHEST", "NARROWEST")
     steps, chosen = gaussian_argmax.choice(n_classes)
     return {name.lower(): getattr(gaussian_argmax, name) for name in numbers} | {
         "steps": steps.tolist(),
         "chosen": chosen.tolist(),
     }
+
+
+CLASS_RULES: dict[Task, Callable[[int], dict[str, Any] | None]] = {
+    "regression": lambda n_outputs: None,
+    "classification": _largest,
+}
+"""By task: how class probabilities are computed."""
 
 
 def _pack(values: np.ndarray, dtype: str) -> list[Any]:

@@ -5,17 +5,20 @@ Oracle: tdamp.predictive and tdamp.class_probs, to 1e-4.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from ..engine.damp import MIN_VAR
+from ..engine.network import Noise, Task
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
 from .onnx_argmax import class_probs
 from .onnx_graph import Graph
 from .onnx_moments import activate
-from .plain import Plain, PlainLayer, described
+from .plain import Plain, PlainLayer, describe
 
 
 def to_onnx(plain: Plain, path: str | Path) -> None:
@@ -31,13 +34,10 @@ def to_onnx(plain: Plain, path: str | Path) -> None:
     g = Graph()
     mean, var = _output_moments(g, plain)
     n_outputs = plain.network.n_targets
-    if plain.task == "classification":
-        outputs = {"probabilities": class_probs(g, mean, var, float(plain.noise_var), n_outputs)}
-    else:
-        outputs = _in_units(g, plain, mean, var)
+    outputs = OUTPUTS[plain.task](g, plain, mean, var)
     for name, tensor in outputs.items():
         g.output(name, tensor)
-    data = g.model({"x": plain.n_features}, dict.fromkeys(outputs, n_outputs), described(plain))
+    data = g.model({"x": plain.n_features}, dict.fromkeys(outputs, n_outputs), describe(plain))
     write_whole(path, data)
 
 
@@ -55,7 +55,7 @@ def _output_moments(g: Graph, plain: Plain) -> tuple[str, str]:
             u_mean = g.op("Sub", u_mean, g.constant("centre", layer.centre), name="u_centred")
         z_mean, z_var = _linear(g, layer, u_mean, u_var)
         if l < len(plain.layers) - 1:
-            u_mean, u_var = activate(g, plain.activation, z_mean, z_var)
+            u_mean, u_var = activate(g, ACTIVATIONS[plain.activation].regions, z_mean, z_var)
     return z_mean, z_var
 
 
@@ -71,18 +71,16 @@ def _linear(g: Graph, layer: PlainLayer, u_mean: str, u_var: str | None) -> tupl
     return z_mean, g.op("Max", var, MIN_VAR, name="z_var")
 
 
-def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+def _class_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    return {"probabilities": class_probs(g, mean, var, float(plain.noise_var), plain.network.n_targets)}
+
+
+def _regression_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    """Moments in the units of y."""
     g.at = "output/"
     scale, square = g.constant("y_scale", plain.y_scale), g.constant("y_scale_squared", plain.y_scale**2)
     noise = g.constant("noise_var", plain.noise_var)
-    if plain.noise == "varying":  # the mean of a log-normal number, as factors.varying_output has it
-        n = plain.network.n_targets
-        log_mean, log_var = (g.op("Gather", a, g.constant(f"{i}_logs", np.arange(n, 2 * n)), axis=1)
-                             for i, a in enumerate((mean, var)))  # fmt: skip
-        mean, var = (g.op("Gather", a, g.constant(f"{i}_targets", np.arange(n)), axis=1)
-                     for i, a in enumerate((mean, var)))  # fmt: skip
-        log_noise = g.op("Add", log_mean, g.op("Mul", log_var, 0.5))
-        noise = g.op("Mul", g.op("Exp", g.op("Max", g.op("Min", log_noise, LOG_RANGE), -LOG_RANGE)), noise)
+    mean, var, noise = NOISES[plain.noise](g, plain.network.n_targets, mean, var, noise)
     if plain.stretch is not None:
         var = g.op("Mul", var, g.constant("stretch", plain.stretch), name="stretched")
     return {
@@ -90,3 +88,27 @@ def _in_units(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
         "variance": g.op("Mul", g.op("Add", var, noise), square),
         "epistemic_variance": g.op("Mul", var, square),
     }
+
+
+def _constant_noise(g: Graph, n: int, mean: str, var: str, noise: str) -> tuple[str, str, str]:
+    return mean, var, noise
+
+
+def _varying_noise(g: Graph, n: int, mean: str, var: str, noise: str) -> tuple[str, str, str]:
+    """The mean of a log-normal number, as in factors.likelihoods.heteroscedastic; n targets come first, then logs."""
+    log_mean, log_var = (
+        g.op("Gather", a, g.constant(f"{i}_logs", np.arange(n, 2 * n)), axis=1) for i, a in enumerate((mean, var))
+    )
+    mean, var = (g.op("Gather", a, g.constant(f"{i}_targets", np.arange(n)), axis=1) for i, a in enumerate((mean, var)))
+    log_noise = g.op("Add", log_mean, g.op("Mul", log_var, 0.5))
+    noise = g.op("Mul", g.op("Exp", g.op("Max", g.op("Min", log_noise, LOG_RANGE), -LOG_RANGE)), noise)
+    return mean, var, noise
+
+
+Outputs = Callable[[Graph, Plain, str, str], dict[str, str]]
+OUTPUTS: dict[Task, Outputs] = {"regression": _regression_outputs, "classification": _class_outputs}
+"""By task: the outputs of the graph, from the moments of the last layer."""
+
+Noises = Callable[[Graph, int, str, str, str], tuple[str, str, str]]
+NOISES: dict[Noise, Noises] = {"constant": _constant_noise, "varying": _varying_noise}
+"""By kind of noise: moments of the targets and the variance of the noise, from those of the last layer."""

@@ -1,4 +1,4 @@
-"""Which score is the largest, as ONNX nodes: the recipe of tdamp.largest.
+"""Which score is the largest, as ONNX nodes: the algorithm of numerics.gaussian_argmax.
 
 Places are in double precision, as a wide score may be far from where narrow ones decide; what is summed is in float32,
 where a probability has six digits. Oracle: tdamp.class_probs.
@@ -95,7 +95,7 @@ def _edges(g: Graph, z: str, std: str, n_classes: int) -> str:
 
 
 def _arcsinh(g: Graph, x: str) -> str:
-    """Of a positive number, which ONNX has for float32 only."""
+    """Inverse hyperbolic sine of a positive number, which ONNX has for float32 only."""
     return g.op("Log", g.op("Add", x, g.op("Sqrt", g.op("Add", g.op("Mul", x, x), _double(g, 1.0)))))
 
 

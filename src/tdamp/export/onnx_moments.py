@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import legendre
 
-from ..factors.activations.piecewise import ACTIVATIONS, Region
+from ..factors.activations.piecewise import Region
 from ..numerics.truncated_normal import INV_SQRT_2PI
 from . import tails
 from .onnx_graph import Graph
@@ -18,18 +18,16 @@ NODES, NATS = 24, 18.0
 """Gauss-Legendre nodes on a bounded region; density below exp(-NATS) of its peak there is left out."""
 
 Pair = tuple[str, str]
+Triple = tuple[str, str, str]
 
 
-def activate(g: Graph, activation: str, mean: str, var: str) -> Pair:
+def activate(g: Graph, regions: tuple[Region, ...], mean: str, var: str) -> Pair:
     """Mean and variance of u = f(z)."""
-    regions = ACTIVATIONS[activation]
     if len(regions) == 1:
         return _line(g, regions[0], mean, var)
     if len(regions) == 2:
         return _kink(g, regions[0], regions[1], mean, var)
-    if len(regions) == 3 and regions[0].slope == 0 == regions[2].slope:
-        return _clamp(g, regions[1], mean, var)
-    raise NotImplementedError(f"activation {activation!r}: no ONNX form for its {len(regions)} regions")
+    return _several(g, regions, mean, var)
 
 
 def _line(g: Graph, region: Region, mean: str, var: str) -> Pair:
@@ -76,41 +74,87 @@ def _kink(g: Graph, left: Region, right: Region, mean: str, var: str) -> Pair:
     return u_mean, g.op("Mul", var, g.op("Max", unit, 0.0), name="u_var")
 
 
-def _clamp(g: Graph, middle: Region, mean: str, var: str) -> Pair:
-    """f is constant outside an interval. Moments about f(peak), peak being the point of the interval nearest the mean.
-
-    The interval's share is an integral over the part of it that carries mass: a closed form would lose all digits
-    when the interval is narrow beside std.
-    """
+def _several(g: Graph, regions: tuple[Region, ...], mean: str, var: str) -> Pair:
+    """Three lines or more: in each region f is f(mean) + rise + slope std t, and t has moments there."""
     std = g.op("Sqrt", var, name="z_std")
-    peak = g.op("Clip", mean, middle.low, middle.high, name="peak")
-    ends, first_terms, second_terms = {}, [], []
-    for side, bound, sign in (("high", middle.high, 1.0), ("low", middle.low, -1.0)):
-        beyond = g.op("Mul", g.op("Sub", bound, mean), sign)  # from the mean to the bound
-        mass, _, _ = tail_moments(g, g.op("Div", g.op("Max", beyond, 0.0), std))
-        gap = g.op("Sub", bound, peak, name=f"{side}_gap")  # zero where the mean lies beyond: the mass has no weight
-        ends[side] = g.op("Div", gap, std, name=f"{side}_sds")
-        rise = g.op("Mul", gap, middle.slope)
-        first_terms.append(g.op("Mul", mass, rise))
-        second_terms.append(g.op("Mul", mass, g.op("Mul", rise, rise)))
+    at_mean = _value(g, regions[0], mean)
+    for region in regions[1:]:
+        here = g.op("Greater", mean, region.low, name="is_here")
+        at_mean = g.op("Where", here, _value(g, region, mean), at_mean, name="f_of_mean")
+    rises = _rises(g, regions, mean)
+    steps = [g.op("Mul", std, region.slope, name="step") for region in regions]
+    moments = [_outer(g, regions[0].high, -1.0, mean, std)]
+    moments += [_bounded(g, region, mean, std) for region in regions[1:-1]]
+    moments += [_outer(g, regions[-1].low, 1.0, mean, std)]
+    parts = list(zip(rises, steps, moments, strict=True))
+    first_terms, second_terms = [], []
+    for rise, step, (mass, first, _) in parts:
+        first_terms += [g.op("Mul", rise, mass), g.op("Mul", step, first)]
+    shift = g.total(first_terms, "shift")
+    for rise, step, (mass, first, second) in parts:
+        away = g.op("Sub", rise, shift, name="away")  # from the mean of f: nothing large is subtracted
+        slant = g.op("Add", g.op("Mul", away, mass), g.op("Mul", g.op("Mul", step, first), 2.0))
+        second_terms += [g.op("Mul", away, slant), g.op("Mul", g.op("Mul", step, step), second)]
+    u_var = g.op("Max", g.total(second_terms, "second"), 0.0, name="u_var")
+    return g.op("Add", at_mean, shift, name="u_mean"), u_var
+
+
+def _value(g: Graph, region: Region, z: str) -> str:
+    return g.op("Add", g.op("Mul", z, region.slope), region.intercept, name="line")
+
+
+def _rises(g: Graph, regions: tuple[Region, ...], mean: str) -> list[str]:
+    """f - f(mean) at the point of each region that is nearest the mean.
+
+    It is the sum of the rises on the way there, so that it keeps its digits however close a kink is.
+    """
+    ups: list[str] = []
+    downs = [""]  # on the way to the first region nothing comes from its left
+    for region in regions[:-1]:
+        left = g.op("Max", g.op("Min", mean, region.high), region.low) if ups else g.op("Min", mean, region.high)
+        ups.append(g.op("Mul", g.op("Sub", region.high, left), region.slope, name="up"))
+    for region in regions[1:]:
+        right = g.op("Max", mean, region.low)
+        right = g.op("Min", right, region.high) if region.high < np.inf else right
+        downs.append(g.op("Mul", g.op("Sub", region.low, right), region.slope, name="down"))
+    return [g.total([*ups[:i], *downs[i + 1 :]], "rise") for i in range(len(regions))]
+
+
+def _outer(g: Graph, bound: float, side: float, mean: str, std: str) -> Triple:
+    """E[t^n; z beyond the bound], n = 0, 1, 2; t counts from the bound, or from the mean where that lies beyond it."""
+    sds = g.op("Div", g.op("Mul", g.op("Sub", bound, mean), side), std, name="bound_sds")
+    t = g.op("Min", g.op("Abs", sds), tails.FURTHEST)
+    mass, first, second = tail_moments(g, t)
+    pdf = g.op("Mul", g.op("Exp", g.op("Mul", g.op("Mul", t, t), -0.5)), INV_SQRT_2PI, name="pdf")
+    cross = g.op("Mul", t, g.op("Add", g.op("Mul", first, 2.0), g.op("Mul", t, mass)))
+    around = g.op("Sub", 1.0, mass), pdf, g.op("Sub", g.op("Sub", 1.0, second), cross)
+    is_around = g.op("Less", sds, 0.0, name="mean_is_beyond")
+    mass, first, second = (g.op("Where", is_around, *pair) for pair in zip(around, (mass, first, second), strict=True))
+    return mass, g.op("Mul", first, side), second
+
+
+def _bounded(g: Graph, region: Region, mean: str, std: str) -> Triple:
+    """E[t^n; z in the region], n = 0, 1, 2; t counts from the peak, the point there that is nearest the mean.
+
+    The integral is over the part that carries mass: a closed form would lose all digits where it is narrow beside std.
+    """
+    peak = g.op("Clip", mean, region.low, region.high, name="peak")
+    ends = [g.op("Div", g.op("Sub", bound, peak), std, name="bound_sds") for bound in (region.low, region.high)]
     away = g.op("Clip", g.op("Div", g.op("Sub", peak, mean), std), -tails.FURTHEST, tails.FURTHEST, name="peak_sds")
     root = g.op("Sqrt", g.op("Add", g.op("Mul", away, away), 2 * NATS))
     reach = g.op("Div", 2 * NATS, g.op("Add", g.op("Abs", away), root), name="reach")
-    start = g.op("Max", ends["low"], g.op("Neg", reach), name="start")
-    width = g.op("Sub", g.op("Min", ends["high"], reach), start, name="width")
+    start = g.op("Max", ends[0], g.op("Neg", reach), name="start")
+    width = g.op("Sub", g.op("Min", ends[1], reach), start, name="width")
     nodes, weights = legendre.leggauss(NODES)
     last = np.array([-1])
     wide = {n: g.op("Unsqueeze", t, last, name=f"{n}_wide") for n, t in {"away": away, "at": start, "w": width}.items()}
     t = g.op("Add", wide["at"], g.op("Mul", wide["w"], g.constant("nodes", (nodes + 1) / 2)), name="t")
     exponent = g.op("Mul", g.op("Mul", t, t), -0.5)
     exponent = g.op("Sub", exponent, g.op("Mul", t, wide["away"]))
-    pieces = g.op("Mul", g.op("Exp", exponent), g.constant("weights", INV_SQRT_2PI * weights / 2), name="density")
+    density = g.op("Mul", g.op("Exp", exponent), g.constant("weights", INV_SQRT_2PI * weights / 2), name="density")
     at_peak = g.op("Mul", g.op("Exp", g.op("Mul", g.op("Mul", away, away), -0.5)), width)
-    for terms, power in ((first_terms, t), (second_terms, g.op("Mul", t, t))):
-        inside = g.op("ReduceSum", g.op("Mul", pieces, power), last, keepdims=0)
-        scale = g.op("Mul", std, middle.slope) if terms is first_terms else g.op("Mul", var, middle.slope**2)
-        terms.append(g.op("Mul", g.op("Mul", inside, at_peak), scale))
-    first, second = g.total(first_terms, "first"), g.total(second_terms, "second")
-    at = g.op("Add", g.op("Mul", peak, middle.slope), middle.intercept, name="f_of_peak")
-    u_var = g.op("Max", g.op("Sub", second, g.op("Mul", first, first)), 0.0, name="u_var")
-    return g.op("Add", at, first, name="u_mean"), u_var
+    mass, first, second = (
+        g.op("Mul", g.op("ReduceSum", integrand, last, keepdims=0), at_peak)
+        for integrand in (density, g.op("Mul", density, t), g.op("Mul", density, g.op("Mul", t, t)))
+    )
+    return mass, first, second

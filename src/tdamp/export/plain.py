@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engine.network import Network, Noise, Task
 from ..engine.turbo import posterior
+from ..factors.likelihoods.catalog import name_of
 from ..training.fitted import Fitted
 
 
@@ -49,7 +50,7 @@ class Plain:
 
     @property
     def network(self) -> Network:
-        """Its shape."""
+        """Shape of the network, without what pruning removed."""
         widths = (len(self.inputs), *(len(layer.b_mean) for layer in self.layers))
         return Network(widths, self.task, self.activation, self.noise)
 
@@ -74,8 +75,12 @@ def plain_of(
     inputs = np.asarray(fitted.inputs)
     if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
-    regression = fitted.network.task == "regression"
-    if not regression and (y_mean is not None or y_scale is not None):
+    network = fitted.network
+    if network.likelihood != name_of(network.task, network.noise):
+        raise ValueError(
+            f"likelihood={network.likelihood!r} has no export yet: predict in Python, from a folder of tdamp.save"
+        )
+    if network.output.has_classes and (y_mean is not None or y_scale is not None):
         raise ValueError("y_mean and y_scale belong to a regression: leave them out for a classification")
     labels = None if classes is None else tuple(_label(label) for label in classes)
     names = None if feature_names is None else tuple(map(str, feature_names))
@@ -108,28 +113,28 @@ def plain_of(
     )
 
 
-def described(plain: Plain) -> dict[str, Any]:
-    """What a file says about the network beside its numbers."""
+def describe(plain: Plain) -> dict[str, Any]:
+    """The metadata of an exported file."""
     from .. import __version__  # here, as the package is still being imported when this module is
 
-    known: dict[str, Any] = {"tdamp": __version__, "task": plain.task, "activation": plain.activation}
-    known["inputs"] = plain.inputs.tolist()
+    metadata: dict[str, Any] = {"tdamp": __version__, "task": plain.task, "activation": plain.activation}
+    metadata["inputs"] = plain.inputs.tolist()
     if plain.classes is not None:
-        known["classes"] = list(plain.classes)
+        metadata["classes"] = list(plain.classes)
     if plain.dof is not None:
-        known["dof"] = plain.dof.tolist()
+        metadata["dof"] = plain.dof.tolist()
     if plain.feature_names is not None:
-        known["feature_names"] = list(plain.feature_names)
-    return known
+        metadata["feature_names"] = list(plain.feature_names)
+    return metadata
 
 
 def _vector(name: str, values: Any, length: int, positive: bool = False) -> np.ndarray:
-    found = np.asarray(values, np.float64)
-    if found.shape not in ((), (length,)):
-        raise ValueError(f"{name}: expected one number or {length} numbers, got shape {found.shape}")
-    if not np.isfinite(found).all() or (positive and not (found > 0).all()):
+    array = np.asarray(values, np.float64)
+    if array.shape not in ((), (length,)):
+        raise ValueError(f"{name}: expected one number or {length} numbers, got shape {array.shape}")
+    if not np.isfinite(array).all() or (positive and not (array > 0).all()):
         raise ValueError(f"{name}: expected {'positive' if positive else 'finite'} numbers only")
-    return np.broadcast_to(found, (length,)).copy()
+    return np.broadcast_to(array, (length,)).copy()
 
 
 def _label(label: Any) -> str | int | float | bool:

@@ -33,10 +33,10 @@ def predict_distribution(x: Any) -> Any:
     if not np.isfinite(x[:, MODEL["inputs"]]).all():
         raise ValueError("x: every number must be finite; fill in missing values as for the training")
     parts = [_predict_chunk(x[i : i + CHUNK_ROWS]) for i in range(0, max(len(x), 1), CHUNK_ROWS)]
-    found = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    outputs = [np.concatenate(part) for part in zip(*parts, strict=True)]
     if MODEL["task"] == "classification":
-        return found[0]
-    return tuple(part[:, 0] if part.shape[1] == 1 else part for part in found)
+        return outputs[0]
+    return tuple(part[:, 0] if part.shape[1] == 1 else part for part in outputs)
 
 
 def _predict_chunk(x: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -83,8 +83,15 @@ def _activate(mean: np.ndarray, var: np.ndarray) -> tuple[np.ndarray, np.ndarray
     std, regions = np.sqrt(var), MODEL["regions"]  # (low, high, slope, intercept) of every line of f
     if len(regions) == 1:
         return regions[0][2] * mean + regions[0][3], regions[0][2] ** 2 * var
-    if len(regions) == 3:
-        return _clamp(regions[1], mean, var, std)
+    if len(regions) == 2:
+        return _kink(regions, mean, var, std)
+    return _several(regions, mean, std)
+
+
+def _kink(
+    regions: list[list[float]], mean: np.ndarray, var: np.ndarray, std: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two lines that meet: the one on the mean's side, and the change of slope times the tail beyond the kink."""
     (_, kink, left, intercept), (_, _, right, _) = regions
     past = mean - kink
     t = np.abs(past) / std
@@ -94,12 +101,45 @@ def _activate(mean: np.ndarray, var: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return u_mean, var * np.maximum(near**2 + 2 * near * jump * mass + jump**2 * (second - first**2), 0)
 
 
-def _clamp(region: list[float], mean: np.ndarray, var: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """f is a line between two bounds and constant outside: moments about the bounded point nearest the mean."""
-    low, high, slope, intercept = region
+def _several(regions: list[list[float]], mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Three lines or more: in each region f is f(mean) + rise + slope std t, and t has moments there."""
+    at_mean = regions[0][2] * mean + regions[0][3]
+    for low, _, slope, intercept in regions[1:]:
+        at_mean = np.where(mean > low, slope * mean + intercept, at_mean)
+    inside = [np.clip(mean, low, high) for low, high, _, _ in regions]  # the point of the region nearest the mean
+    ups = [slope * (high - at) for (_, high, slope, _), at in zip(regions, inside, strict=True)]
+    downs = [slope * (low - at) for (low, _, slope, _), at in zip(regions, inside, strict=True)]
+    # the rise as the sum of those on the way from the mean: it keeps its digits however close a kink is
+    rises = [sum(ups[:i]) + sum(downs[i + 1 :]) for i in range(len(regions))]
+    moments = [_outer(regions[0][1], -1, mean, std)]
+    moments += [_bounded(low, high, mean, std) for low, high, _, _ in regions[1:-1]]
+    moments += [_outer(regions[-1][0], 1, mean, std)]
+    steps = [slope * std for _, _, slope, _ in regions]
+    parts = list(zip(rises, steps, moments, strict=True))
+    shift = sum(rise * mass + step * first for rise, step, (mass, first, _) in parts)
+    u_var: Any = 0.0
+    for rise, step, (mass, first, second) in parts:
+        away = rise - shift  # from the mean of f: nothing large is subtracted
+        u_var = u_var + away * (away * mass + 2 * step * first) + step**2 * second
+    return at_mean + shift, np.maximum(u_var, 0)
+
+
+def _outer(bound: float, side: int, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, ...]:
+    """E[t^n; z beyond the bound], n = 0, 1, 2; t counts from the bound, or from the mean where that lies beyond it."""
+    sds = side * (bound - mean) / std
+    t = np.minimum(np.abs(sds), MODEL["furthest"])
+    mass, first, second = (_pdf(t) * part for part in _tail(t))
+    around = 1 - mass, _pdf(t), 1 - second - t * (2 * first + t * mass)
+    mass, first, second = (np.where(sds < 0, *pair) for pair in zip(around, (mass, first, second), strict=True))
+    return mass, side * first, second
+
+
+def _bounded(low: float, high: float, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, ...]:
+    """E[t^n; low < z < high], n = 0, 1, 2; t counts from the point there that is nearest the mean.
+
+    Gauss-Legendre over the part that carries mass: a closed form would lose all digits where it is narrow beside std.
+    """
     peak = np.clip(mean, low, high)
-    above, below = np.maximum(high - mean, 0) / std, np.maximum(mean - low, 0) / std
-    above_mass, below_mass = _pdf(above) * _tail(above)[0], _pdf(below) * _tail(below)[0]
     away = np.clip((peak - mean) / std, -MODEL["furthest"], MODEL["furthest"])
     reach = 80 / (np.abs(away) + np.sqrt(away**2 + 80))  # the density has fallen by exp(-40) there
     start = np.maximum((low - peak) / std, -reach)
@@ -108,9 +148,7 @@ def _clamp(region: list[float], mean: np.ndarray, var: np.ndarray, std: np.ndarr
     t = start[..., None] + width[..., None] * (nodes + 1) / 2
     density = np.exp(-t * (away[..., None] + 0.5 * t)) * weights / 2
     share = _pdf(away) * width
-    first = (high - peak) * above_mass + (low - peak) * below_mass + std * share * (density * t).sum(-1)
-    second = (high - peak) ** 2 * above_mass + (low - peak) ** 2 * below_mass + var * share * (density * t * t).sum(-1)
-    return slope * (peak + first) + intercept, slope**2 * np.maximum(second - first**2, 0)
+    return tuple(share * (density * power).sum(-1) for power in (np.ones_like(t), t, t * t))
 
 
 def _log_cdf(t: np.ndarray) -> np.ndarray:
@@ -123,7 +161,7 @@ def _class_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """P(the noisy score of y is the largest): panels of Gauss-Legendre, dense around the peak of every class."""
     if mean.shape[1] == 2:
         return np.exp(_log_cdf((mean - mean[:, ::-1]) / np.hypot(std[:, :1], std[:, 1:])))
-    rule, found = MODEL["largest"], []
+    rule, chunks = MODEL["largest"], []
     nodes, weights = np.polynomial.legendre.leggauss(rule["order"])
     size = max(1, CHUNK_NUMBERS // ((len(rule["chosen"]) + 1) * len(nodes) * mean.shape[1]))
     for i in range(0, max(len(mean), 1), size):
@@ -137,8 +175,8 @@ def _class_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         log_cdf = _log_cdf(sds)
         log_terms = log_cdf.sum(1, keepdims=True) - log_cdf - 0.5 * sds**2
         probs = (np.exp(log_terms) * (half * weights).reshape(t.shape)).sum(2) / s
-        found.append(probs / probs.sum(1, keepdims=True))
-    return np.concatenate(found)
+        chunks.append(probs / probs.sum(1, keepdims=True))
+    return np.concatenate(chunks)
 
 
 def _edges(z: np.ndarray, s: np.ndarray, rule: dict[str, Any]) -> np.ndarray:

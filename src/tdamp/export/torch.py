@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import need
+from ..factors.activations.catalog import ACTIVATIONS
 from ..io.atomic import write_whole
-from ..persistence.folder import ModelFileError
-from .plain import Plain, described
+from ..io.errors import ModelFileError
+from .plain import Plain, describe
 
 if TYPE_CHECKING:
     from torch import nn
@@ -61,7 +62,7 @@ def save_torch(plain: Plain, path: str | Path) -> None:
     torch = need("torch", "torch")
     state = {name: tensor.clone() for name, tensor in to_torch(plain).state_dict().items()}
     widths = [*plain.network.widths[:-1], plain.network.n_targets]
-    saved = {"format": FORMAT, "widths": widths, "state_dict": state, **described(plain)}
+    saved = {"format": FORMAT, "widths": widths, "state_dict": state, **describe(plain)}
     buffer = io.BytesIO()
     torch.save(saved, buffer)
     write_whole(path, buffer.getvalue())
@@ -85,23 +86,16 @@ def load_torch(path: str | Path) -> nn.Sequential:
 
 
 def _modules(torch: Any, widths: Any, activation: str) -> list[Any]:
-    nn = torch.nn
-    activations = {
-        "relu": nn.ReLU,
-        "leaky_relu": lambda: nn.LeakyReLU(0.01),
-        "abs": lambda: nn.LeakyReLU(-1.0),
-        "hard_tanh": nn.Hardtanh,
-        "identity": nn.Identity,
-    }
+    name, arguments = ACTIVATIONS[activation].torch
     modules: list[Any] = []
-    for a, b in pairwise(widths):
-        modules += [nn.Linear(a, b), activations[activation]()]
+    for n_in, n_out in pairwise(widths):
+        modules += [torch.nn.Linear(n_in, n_out), getattr(torch.nn, name)(*arguments)]
     return modules[:-1]
 
 
 def _folded(plain: Plain) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Weights and biases with the centres and scales folded in, in float64."""
-    found = []
+    """Weights and biases of each layer, with the centres and scales folded in, in float64."""
+    folded = []
     last = len(plain.layers) - 1
     for l, layer in enumerate(plain.layers):
         centre, weight, _, bias, _ = (np.asarray(part, np.float64) for part in layer)
@@ -112,8 +106,8 @@ def _folded(plain: Plain) -> list[tuple[np.ndarray, np.ndarray]]:
         if l == last:
             n = plain.network.n_targets  # logs of a varying noise are left out
             weight, bias = weight[:, :n] * plain.y_scale, bias[:n] * plain.y_scale + plain.y_mean
-        found.append((weight, bias))
-    return found
+        folded.append((weight, bias))
+    return folded
 
 
 def _float32(values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """How wide a federated regression predicts, from sums over rows that its clients hold out.
 
-A client tells the log likelihood of its rows held out under every point of a fixed grid of calibrations
-(`tdamp.calibration`): sums over rows, which the server adds up. With the prior their maximum, between the grid's
+A client sends the log likelihood of its rows held out under every point of a fixed grid of calibrations
+(`training.calibration`): sums over rows, which the server adds up. With the prior their maximum, between the grid's
 nodes by a spline, is the calibration of all clients' rows; by the log score there rounds are compared, so that
 a posterior that is merely too sure of itself is not held against its means.
 Not guaranteed: rows unlike those held out. Oracle: `calibration.calibrate` of all rows in one place.
@@ -29,12 +29,12 @@ POINTS = np.array(list(product(*AXES)))
 SHAPE = tuple(map(len, AXES))
 
 
-def size_of(network: Network, hold_out: float) -> int:
-    """Numbers that `judged` gives."""
+def n_scores(network: Network, hold_out: float) -> int:
+    """Number of values that `held_out_scores` gives."""
     return 1 + (network.n_targets * len(POINTS) if network.task == "regression" and hold_out else 1)
 
 
-def judged(fitted: Fitted, held: Data) -> np.ndarray:
+def held_out_scores(fitted: Fitted, held: Data) -> np.ndarray:
     """Log scores of rows held out, summed, and at the end their number; of a regression under every point."""
     rows = held.weight.astype(np.float64)
     if fitted.network.task == "classification":
@@ -44,9 +44,9 @@ def judged(fitted: Fitted, held: Data) -> np.ndarray:
     return np.append(sums, rows.sum())
 
 
-def log_score(network: Network, judged: np.ndarray) -> float | None:
+def log_score(network: Network, scores: np.ndarray) -> float | None:
     """Mean log score of the rows, as wide as suits them best; None if there are none."""
-    sums, rows = judged[:-1], float(judged[-1])
+    sums, rows = scores[:-1], float(scores[-1])
     if not rows > 0:
         return None
     if network.task == "classification":
@@ -56,14 +56,14 @@ def log_score(network: Network, judged: np.ndarray) -> float | None:
     return float(each[np.arange(len(each)), best].sum()) / rows
 
 
-def calibrated(judged: np.ndarray) -> Calibration:
+def calibrated(scores: np.ndarray) -> Calibration:
     """The most probable calibration of a regression, given the sums of all its clients."""
-    each = judged[:-1].reshape(-1, len(POINTS)) + calibration.log_prior(POINTS)
+    each = scores[:-1].reshape(-1, len(POINTS)) + calibration.log_prior(POINTS)
     return calibration.calibration_at([_peak(values.reshape(SHAPE)) for values in each])
 
 
 def uncalibrated(known: np.ndarray) -> Calibration:
-    """Where no row is held out: nothing is stretched; `known` rows tell the noise level (`held_out.without_any`)."""
+    """Where no row is held out: nothing is stretched; `known` rows determine the noise (`selection.held_out`)."""
     one = np.ones(len(known))
     return Calibration(one, one, LEAST_DOF + known)
 

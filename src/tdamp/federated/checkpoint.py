@@ -1,6 +1,6 @@
 """A federation between two rounds, in a folder: what the server needs to go on as if nothing had happened.
 
-It is written as models are (`export.store`): whole or not at all, without pickle. Numbers are kept to the last bit.
+It is written as models are (`persistence.folder`): whole or not at all, without pickle, to the last bit.
 Oracle: a run that is stopped and started again gives the bits of one that is not.
 """
 
@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..estimators.parameters import group_ids_of
+from ..io.errors import ModelFileError
+from ..io.records import below
 from ..persistence import folder as store
-from ..persistence.folder import ModelFileError
+from ..training.best import Best
 from ..training.data import check_groups
-from .aggregation.sites import Site
+from .client import network_of
 from .messages import Arrays, Broadcast, broadcast_from, named
 from .rounds import Record
-from .server import Best, Server
+from .server import Server
 from .terms import Terms
 
 KIND = "federation"
@@ -28,17 +30,17 @@ CARD = (
 )
 SCALES = ("x_mean_", "x_scale_", "y_mean_", "y_scale_")
 PARTS = ("weight", "bias")
-NOT_ASKED = ("callbacks", "verbose", "checkpoint_dir", "devices")
+NOT_REQUESTED = ("callbacks", "verbose", "checkpoint_dir", "devices")
 
 
-def wish_of(estimator: Any, classes: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for, as JSON has it: a checkpoint is good for the same wish only."""
-    params = {name: value for name, value in estimator.get_params().items() if name not in NOT_ASKED}
+def request_of(estimator: Any, classes: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What was requested, as JSON has it: a checkpoint is good for the same request only."""
+    params = {name: value for name, value in estimator.get_params().items() if name not in NOT_REQUESTED}
     asked = {"estimator": type(estimator).__name__, **params, "classes": classes, **options}
     return json.loads(json.dumps(asked, default=_plain))
 
 
-def save(folder: str | Path, wish: dict[str, Any], estimator: Any, server: Server, history: list[Record]) -> None:
+def save(folder: str | Path, request: dict[str, Any], estimator: Any, server: Server, history: list[Record]) -> None:
     """Replace the checkpoint in a folder that is new, empty or has an older one."""
     state = Broadcast(server.state, server.kept[0], None, np.asarray(0.0), np.asarray(0))
     arrays: Arrays = {f"broadcast.{name}": array for name, array in named(state).items()}
@@ -50,17 +52,14 @@ def save(folder: str | Path, wish: dict[str, Any], estimator: Any, server: Serve
         arrays |= {f"best_kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(server.best.kept)}
     for l, moves in enumerate(server.velocity or ()):
         arrays |= {f"velocity.{l}.{part}": np.asarray(move) for part, move in zip(PARTS, moves, strict=True)}
-    for l, factors in enumerate(server.sites):
-        for part, sites in zip(PARTS, factors, strict=True):
-            for k, site in sites.items():
-                arrays |= {f"sites.{l}.{part}.{k}.{name}": array for name, array in site._asdict().items()}
+    arrays |= {f"{server.rule.name}.{name}": array for name, array in server.rule.to_arrays(server.memory).items()}
     arrays |= {f"scales.{name}": getattr(estimator, name) for name in SCALES if hasattr(estimator, name)}
     config = {
         "kind": KIND,
-        "wish": wish,
+        "wish": request,  # the format's name for it
         "terms": server.terms.to_json(),
         "rounds_done": server.rounds_done,
-        "best": [server.best.score, server.best.round] if server.best else None,
+        "best": [server.best.score, server.best.at] if server.best else None,
         "history": json.dumps(history),  # as text: a record may hold a NaN, which JSON proper has not
         "feature_names": [str(name) for name in getattr(estimator, "feature_names_in_", ())],
         "classes": np.asarray(estimator.classes_).tolist() if hasattr(estimator, "classes_") else None,
@@ -69,7 +68,7 @@ def save(folder: str | Path, wish: dict[str, Any], estimator: Any, server: Serve
     store.save(folder, arrays, config, CARD)
 
 
-def load(folder: str | Path, wish: dict[str, Any], estimator: Any) -> tuple[Server, list[Record]] | None:
+def load(folder: str | Path, request: dict[str, Any], estimator: Any) -> tuple[Server, list[Record]] | None:
     """Server and history of the checkpoint in a folder, None if there is none; the estimator takes what it had learned.
 
     ModelFileError says why a checkpoint cannot be used.
@@ -82,7 +81,7 @@ def load(folder: str | Path, wish: dict[str, Any], estimator: Any) -> tuple[Serv
     if config.get("kind") != KIND:
         raise ModelFileError(f"{folder}: holds a model, not a checkpoint: choose another folder")
     try:
-        _check_wish(config["wish"], wish)
+        _check_request(config["wish"], request)
         server = _server(arrays, config, estimator)
         return server, json.loads(config["history"])
     except ModelFileError as error:
@@ -91,8 +90,8 @@ def load(folder: str | Path, wish: dict[str, Any], estimator: Any) -> tuple[Serv
         raise ModelFileError(f"{folder}: does not hold a checkpoint of tdamp ({error!r}): remove it") from error
 
 
-def _check_wish(stored: dict[str, Any], wish: dict[str, Any]) -> None:
-    differ = sorted(name for name in stored.keys() | wish.keys() if stored.get(name) != wish.get(name))
+def _check_request(stored: dict[str, Any], request: dict[str, Any]) -> None:
+    differ = sorted(name for name in stored.keys() | request.keys() if stored.get(name) != request.get(name))
     if differ:
         raise ModelFileError(
             f"the checkpoint is of another federation ({', '.join(differ)} differ): ask for the same to go on, or "
@@ -110,32 +109,23 @@ def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
         estimator.classes_ = np.asarray(config["classes"])
     if config["single_output"] is not None:
         estimator.single_output_ = config["single_output"]
-    for name, array in _below(arrays, "scales").items():
+    for name, array in below(arrays, "scales").items():
         setattr(estimator, name, array)
     n_layers = terms.network.n_layers
-    state = broadcast_from(_below(arrays, "broadcast"), n_layers).state
-    rows = {int(k): float(count) for k, count in _below(arrays, "rows").items()}
+    state = broadcast_from(below(arrays, "broadcast"), n_layers, terms.settings.prior).state
+    rows = {int(k): float(count) for k, count in below(arrays, "rows").items()}
     server = Server(terms, state, rows, check_groups(group_ids_of(estimator, widths[0]), widths[0]))
     server.kept = [arrays[f"kept.{l}"] for l in range(n_layers)]
     server.rounds_done = server.posterior_round = int(config["rounds_done"])
     if config["best"] is not None:
         score, when = config["best"]
-        best = broadcast_from(_below(arrays, "best"), n_layers).state
-        server.best = Best(float(score), int(when), best, [arrays[f"best_kept.{l}"] for l in range(n_layers)])
+        best = broadcast_from(below(arrays, "best"), n_layers, terms.settings.prior).state
+        kept = [arrays[f"best_kept.{l}"] for l in range(n_layers)]
+        server.best = Best(float(score), int(when), best, network_of(terms, best), kept)
     if any(name.startswith("velocity.") for name in arrays):
         server.velocity = [(arrays[f"velocity.{l}.weight"], arrays[f"velocity.{l}.bias"]) for l in range(n_layers)]
-    server.sites = [(_sites(arrays, l, "weight"), _sites(arrays, l, "bias")) for l in range(n_layers)]
+    server.memory = server.rule.from_arrays(below(arrays, server.rule.name), n_layers)
     return server
-
-
-def _sites(arrays: Arrays, l: int, part: str) -> dict[int, Site]:
-    found = _below(arrays, f"sites.{l}.{part}")
-    numbers = sorted({int(name.split(".")[0]) for name in found})
-    return {k: Site(**{name: found[f"{k}.{name}"] for name in Site._fields}) for k in numbers}
-
-
-def _below(arrays: Arrays, place: str) -> Arrays:
-    return {name[len(place) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{place}.")}
 
 
 def _plain(value: Any) -> Any:

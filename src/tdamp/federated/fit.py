@@ -17,11 +17,10 @@ from ..training.data import check_groups
 from ..training.events import tell
 from ..training.progress import counting
 from .client import Client
-from .preparation import agree, finish, fitted_of
+from .preparation import fitted_of, negotiate, set_fitted
 from .privacy.central import Privacy
-from .rounds import Record, ending_of
+from .rounds import Record, collect_reports, round_policy, run_rounds
 from .server import Server
-from .simulation import concluded, play
 from .summary import Scaling, summary_of
 from .terms import Aggregation, NoiseAt, Precision
 
@@ -93,36 +92,36 @@ def federated_fit(
         k: summary_of(X, None if classification else y.reshape(len(y), -1), weight)
         for k, (X, y, weight) in enumerate(rows)
     }
-    terms, start = agree(
+    terms, start = negotiate(
         estimator, summaries, None if classes is None else list(classes), preset=preset, rounds=rounds,
         local_epochs=local_epochs, aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step,
         momentum=momentum, hold_out=None if privacy is None else 0.0,
     )  # fmt: skip
     ids = check_groups(group_ids_of(estimator, terms.network.widths[0]), terms.network.widths[0])
-    ending, scaling = ending_of(privacy, participation), scaling_of_estimator(estimator)
+    policy, scaling = round_policy(privacy, participation), scaling_of_estimator(estimator)
     data = [scale_rows(*row, scaling[:2], scaling[2:], classes) for row in rows]
     parties = [Client(k, terms, rows_of, ids) for k, rows_of in enumerate(data)]
     server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)}, ids)
     keep_compiled()
     history: list[Record] = []
     with counting(estimator.verbose, "round", rounds) as show:
-        for found in play(server, parties, ending, together=together):
-            history.append(found)
-            tell("round", f"round {found['round']} of {rounds}", **found)
+        for record in run_rounds(server, parties, policy, together=together):
+            history.append(record)
+            tell("round", f"round {record['round']} of {rounds}", **record)
             if test is not None:
                 estimator.fitted_ = fitted_of(server, history)
-                found["score"] = float(estimator.score(*test))
+                record["score"] = float(estimator.score(*test))
             if show is not None:
-                show(found["round"], found)
-            if callback is not None and callback(found) is True:
+                show(record["round"], record)
+            if callback is not None and callback(record) is True:
                 break
-    server.settle()
-    finish(estimator, server, history, concluded(server, parties) if privacy is None else None)
+    server.restore_best()
+    set_fitted(estimator, server, history, collect_reports(server, parties) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 
 def scaling_of_estimator(estimator: Any) -> Scaling:
-    """The scales that `joint.agree` has given it."""
+    """The scales that `preparation.negotiate` has given it."""
     nothing = np.zeros(0)
     y = (getattr(estimator, "y_mean_", nothing), getattr(estimator, "y_scale_", nothing))
     return Scaling(estimator.x_mean_, estimator.x_scale_, *y)

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..engine.mstep import NoiseStats
 from ..engine.plan import Anchor
 from ..engine.state import State, path_name
 from ..engine.turbo import Layer
+from ..factors.likelihoods.base import NoiseStats
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 
 Arrays = dict[str, np.ndarray]
@@ -40,8 +41,8 @@ class Upload(NamedTuple):
     """phi^k and sigma^k: a client's posterior, its noise, and what the noise was estimated from.
 
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
-    rows, each before it was learned from (in this round). `judged` is what rows held out say of the posterior that was
-    sent (`calibrate.judged`).
+    rows, each before it was learned from (in this round). `judged` are the log scores of rows held out, under the
+    posterior that was sent (`calibration.held_out_scores`). The fields' names are those of the wire format.
     """
 
     posterior: tuple[Belief, ...]
@@ -52,11 +53,11 @@ class Upload(NamedTuple):
     judged: np.ndarray
 
 
-class Conclusion(NamedTuple):
-    """What a client says of the final posterior.
+class FinalReport(NamedTuple):
+    """A client's report on the final posterior.
 
     `lost` is the log likelihood that its rows lose without each input; `judged` as in an upload, of this posterior;
-    `known` is how many of its rows tell of the noise, a number for each target of a regression.
+    `known` is how many of its rows determine the noise, a number for each target of a regression.
     """
 
     lost: np.ndarray
@@ -79,7 +80,7 @@ class Broadcast(NamedTuple):
 
 
 def n_bytes(sent: Any) -> int:
-    """Of everything that a message holds."""
+    """Bytes of everything that a message holds."""
     return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(sent))
 
 
@@ -96,10 +97,21 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0), arrays)  # type: ignore[arg-type]
 
 
-def broadcast_from(arrays: Arrays, n_layers: int) -> Broadcast:
-    """The message that has these arrays; KeyError names one that is missing."""
+def broadcast_from(arrays: Arrays, n_layers: int, prior: str) -> Broadcast:
+    """The message that has these arrays, of layers with this prior; KeyError names one that is missing."""
     moments: Any = Moments(0, 0)  # type: ignore[arg-type]
-    layer: Any = Layer(_weight(arrays), moments, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
+    layer: Any = Layer(
+        weight=_weight(arrays),
+        bias=moments,
+        centre=0,  # type: ignore[arg-type]
+        offset=0,  # type: ignore[arg-type]
+        bias_offset=0,  # type: ignore[arg-type]
+        base_var=0,  # type: ignore[arg-type]
+        bias_base_var=0,  # type: ignore[arg-type]
+        active_prob=0,  # type: ignore[arg-type]
+        sure=0,  # type: ignore[arg-type]
+        prior_state=PRIORS[prior].start(0.5, float),
+    )
     state = State((layer,) * n_layers, 0, 0, (0,) * n_layers)  # type: ignore[arg-type]
     anchored = any(name.startswith("anchors.") for name in arrays)
     anchors = (Anchor(_weight(arrays), moments, 0),) * n_layers if anchored else None  # type: ignore[arg-type]
@@ -112,4 +124,9 @@ def _weight(arrays: Arrays) -> Any:
 
 
 def _fill(like: Any, arrays: Arrays) -> Any:
-    return jax.tree_util.tree_map_with_path(lambda path, _: arrays[path_name(path)], like)
+    return jax.tree_util.tree_map_with_path(lambda path, _: _array(arrays, path_name(path)), like)
+
+
+def _array(arrays: Arrays, name: str) -> np.ndarray:
+    older = name.replace(".prior_state.", ".chain.")  # its name up to version 0.1
+    return arrays[older if name not in arrays and older in arrays else name]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..numerics.beliefs import Moments
-from .aggregation.averages import on_host
-from .aggregation.sites import FLOOR
+from .aggregation.base import on_host
+from .aggregation.site_factors import FLOOR
 from .messages import Broadcast, Factored, Upload
 
 
@@ -29,29 +29,29 @@ def factored(slab: Moments, base_var: Any) -> Factored:
 
 
 def full(slab: Factored, base_var: Any) -> Moments:
-    """The slabs that are meant."""
+    """The slabs that the factored form stands for."""
     prec = 1 / float(base_var) + np.outer(slab.row.astype(np.float64), slab.column)
     return on_host(slab.mean, 1 / prec, np.float32)
 
 
-def packed_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
-    """An upload to be sent."""
+def pack_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
+    """The upload with factored precisions, to be sent."""
     layers = zip(upload.posterior, base_vars, strict=True)
     return upload._replace(
         posterior=tuple(belief._replace(weight=factored(belief.weight, base)) for belief, base in layers)
     )
 
 
-def opened_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
-    """What was packed, or the upload itself."""
+def unpack_upload(upload: Upload, base_vars: Sequence[Any]) -> Upload:
+    """The upload with a variance for every weight, whether it was packed or not."""
     layers = zip(upload.posterior, base_vars, strict=True)
     return upload._replace(
         posterior=tuple(belief._replace(weight=_full(belief.weight, base)) for belief, base in layers)
     )
 
 
-def packed_broadcast(broadcast: Broadcast) -> Broadcast:
-    """A broadcast to be sent."""
+def pack_broadcast(broadcast: Broadcast) -> Broadcast:
+    """The broadcast with factored precisions, to be sent."""
     layers: Any = broadcast.state.layers
     packed: Any = tuple(layer._replace(weight=factored(layer.weight, layer.base_var)) for layer in layers)
     anchors = broadcast.anchors
@@ -61,8 +61,8 @@ def packed_broadcast(broadcast: Broadcast) -> Broadcast:
     return broadcast._replace(state=broadcast.state._replace(layers=packed), anchors=anchors)
 
 
-def opened_broadcast(broadcast: Broadcast) -> Broadcast:
-    """What was packed, or the broadcast itself."""
+def unpack_broadcast(broadcast: Broadcast) -> Broadcast:
+    """The broadcast with a variance for every weight, whether it was packed or not."""
     layers = tuple(layer._replace(weight=_full(layer.weight, layer.base_var)) for layer in broadcast.state.layers)
     anchors = broadcast.anchors
     if anchors is not None:

@@ -1,4 +1,4 @@
-"""The estimator's side of a federation: common scales, terms and a start before it, a fitted estimator after it."""
+"""Before and after a federation, for its estimator: terms, scales and a start, and in the end its fitted attributes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from ..training.fitted import Fitted
 from ..training.outcome import Outcome, TrainingWarning
 from . import calibration as calibrate
 from . import schedule
-from .aggregation.averages import weighted_sum
-from .messages import Conclusion
+from .aggregation.base import weighted_sum
+from .aggregation.catalog import rule_named
+from .messages import FinalReport
 from .server import Server
 from .summary import Summary, merged, scales_after, scaling_of
 from .terms import Terms
@@ -43,10 +44,10 @@ NOT_ASKED = 1e30
 """Log likelihood lost without an input, where nobody was asked: it counts as needed."""
 
 
-def agree(
+def negotiate(
     estimator: Any, summaries: Mapping[int, Summary], classes: Sequence[Any] | None, **options: Any
 ) -> tuple[Terms, State]:
-    """Terms and start for clients with these summaries; the estimator takes their scales (and the classes).
+    """Terms and start for clients with these summaries; the estimator is given their scales (and the classes).
 
     `options` are fields of `Terms`; those left out (or None) are chosen.
     """
@@ -79,7 +80,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     asked.preset = given.pop("preset", estimator.preset)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     chosen: dict[str, Any] = {"seed": seed, "step": schedule.STEP, "momentum": schedule.MOMENTUM}
-    if n_clients == 1 or given.get("aggregation") == "sites":
+    if n_clients == 1 or not rule_named(given.get("aggregation", Terms.aggregation)).server_step:
         chosen |= {"step": 1.0, "momentum": 0.0, "forget": FORGET}
     settings, holds_out = settings_of(asked, network, max(int(n_rows / n_clients), 1), n_all=n_rows)
     if is_auto(estimator.early_stopping) and asked.preset is None:
@@ -138,11 +139,11 @@ def counted_after(settings: Settings, local_epochs: int, round: int) -> float:
     return settings.data_weight_at(local_epochs * round)
 
 
-def finish(
-    estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], conclusions: Sequence[Conclusion] | None
+def set_fitted(
+    estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], reports: Sequence[FinalReport] | None
 ) -> Any:
-    """The fitted estimator; `conclusions` are what clients say of it in the end, None if they are not to tell."""
-    calibration = calibration_of(server, conclusions)
+    """Give the estimator its fitted attributes; `reports` are the clients' final ones, None in a private federation."""
+    calibration = calibration_of(server, reports)
     estimator.fitted_ = replace(fitted_of(server, history), calibration=calibration)
     if estimator.fitted_.outcome is not Outcome.OK:
         TrainingWarning.tell(estimator.fitted_.outcome)
@@ -151,19 +152,19 @@ def finish(
     estimator.settings_ = server.terms.settings
     estimator.lost_log_likelihood_ = (
         np.full(server.terms.network.widths[0], NOT_ASKED)
-        if conclusions is None
-        else _total([conclusion.lost for conclusion in conclusions])
+        if reports is None
+        else _total([report.lost for report in reports])
     )
     return estimator
 
 
-def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> Calibration | None:
+def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Calibration | None:
     """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed.
 
     A warning says so where rows were to be held out and none was: intervals are too narrow then, or no round is chosen.
     """
     regression = server.terms.network.task == "regression"
-    if conclusions is None:
+    if reports is None:
         if regression:
             warnings.warn(
                 f"Clients were not asked about rows held out, {NOT_CALIBRATED}. Check how many rows of your own they "
@@ -172,8 +173,8 @@ def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> 
                 stacklevel=4,
             )
         return None
-    judged = _total([conclusion.judged for conclusion in conclusions])
-    if server.terms.hold_out and not judged[-1] > 0:
+    scores = _total([report.judged for report in reports])
+    if server.terms.hold_out and not scores[-1] > 0:
         warnings.warn(
             f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN}. A client trains on one row "
             "(of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
@@ -182,11 +183,11 @@ def calibration_of(server: Server, conclusions: Sequence[Conclusion] | None) -> 
         )
     if not regression:
         return None
-    if judged[-1] > 0:
-        return calibrate.calibrated(judged)
+    if scores[-1] > 0:
+        return calibrate.calibrated(scores)
     if server.terms.settings.pasp == "paper":
         return None
-    return calibrate.uncalibrated(_total([conclusion.known for conclusion in conclusions]))
+    return calibrate.uncalibrated(_total([report.known for report in reports]))
 
 
 def _total(terms: Sequence[np.ndarray]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What clients tell before the first round: numbers of rows, means and spreads, so that all use the same scales."""
+"""Summaries that clients send before the first round: row counts, means and spreads, for scales that all share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from ..engine.state import ROUNDING, Scales
 from ..numerics.scaling import identity_scales, input_scale, mean_and_std, nonzero_share, std_or_one
-from .aggregation.averages import shares_of, weighted_sum
+from .aggregation.base import shares_of, weighted_sum
 
 
 class Summary(NamedTuple):
-    """Of a client's rows, in the units of the table; y of a classification has no numbers.
+    """Moments of a client's rows, in the units of the table; y of a classification has no numbers.
 
     `x_nonzero` is the share of the rows in which a column is not zero.
     """
@@ -27,7 +27,7 @@ class Summary(NamedTuple):
 
 
 def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summary:
-    """Of rows as they are; y is (rows, outputs), or None for a classification."""
+    """The summary of rows as they are; y is (rows, outputs), or None for a classification."""
     nothing = np.zeros(0)
     x_mean, x_std = mean_and_std(x, weight)
     y_mean, y_std = (nothing, nothing) if y is None else mean_and_std(y, weight)
@@ -35,10 +35,10 @@ def summary_of(x: np.ndarray, y: np.ndarray | None, weight: np.ndarray) -> Summa
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
-    """Of all rows together; one client's own summary comes back as it was.
+    """The summary of all rows together; one client's own summary comes back as it was.
 
     Squares of huge or tiny numbers would be infinite or zero: standard deviations come together by `np.hypot`, as in
-    `sources.running`.
+    `sources.running_scales`.
     """
     for name, what in (("x_mean", "columns"), ("y_mean", "outputs")):
         counts = [len(getattr(summary, name)) for summary in summaries]
@@ -57,7 +57,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
 
 
 class Scaling(NamedTuple):
-    """What is taken off and divided by, for inputs and outputs."""
+    """What is subtracted from inputs and outputs, and what they are divided by."""
 
     x_mean: np.ndarray
     x_scale: np.ndarray
@@ -66,7 +66,7 @@ class Scaling(NamedTuple):
 
 
 def scaling_of(summary: Summary, standardize: bool) -> Scaling:
-    """The scales of a centralised fit (`rows.input_scales`, `rows.scales_of`), or none."""
+    """The scales of a centralised fit (`numerics.scaling`), or none."""
     if not standardize:
         return Scaling(*identity_scales(len(summary.x_mean)), *identity_scales(len(summary.y_mean)))
     x_scale = input_scale(summary.x_mean, summary.x_std, summary.x_nonzero)
@@ -76,7 +76,7 @@ def scaling_of(summary: Summary, standardize: bool) -> Scaling:
 def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
     """What the engine's start has to know of the scaled data; what is constant counts as having variance one.
 
-    A variance that is infinite or zero because of the unit is told as it is: `state.start` refuses it.
+    A variance that is infinite or zero because of the unit is passed on as it is: `state.start` refuses it.
     """
     x_mean, x_std = (summary.x_mean - scaling.x_mean) / scaling.x_scale, summary.x_std / scaling.x_scale
     y_mean, y_std = (summary.y_mean - scaling.y_mean) / scaling.y_scale, summary.y_std / scaling.y_scale

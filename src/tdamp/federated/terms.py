@@ -1,4 +1,4 @@
-"""What all parties of a federation agree on before the first round."""
+"""The terms of a federation, which all parties share from before the first round."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, Literal, get_args
 
 from ..engine.network import Network
 from ..engine.settings import Settings
+from .aggregation.catalog import RULES, rule_named
 
-Aggregation = Literal["wga", "waa", "sites"]
+Aggregation = str
+"""A name in `aggregation.catalog.RULES`."""
 NoiseAt = Literal["clients", "server"]
 Precision = Literal["full", "factored"]
 
@@ -21,16 +23,16 @@ class Terms:
     settings: of Algorithm 1. Epochs are local ones, counted over all rounds; `keep` is the server's business.
     aggregation: "wga", the weighted geometric average of the clients' posteriors, each of which speaks for the whole
         federation; "waa", the algebraic one, for comparison; "sites", a factor of the posterior for every client, as in
-        partitioned variational inference (`federated.sites`).
+        partitioned variational inference (`aggregation.sites`).
     noise: "clients" lets the noise run in local training and averages its logarithm; "server" holds it there and
         estimates it from all clients' statistics after every round, as printed.
     step, momentum: the server's new means lie `step` times as far from the old ones as the average of the clients', and
         go on in the last direction with `momentum`; 1 and 0 give the average itself. The first round takes the average.
-    forget: with "sites", the part that a round takes from what tells a client's site from the others'. With 0 linear
-        models end at their exact posterior; networks of clients with few classes come to rest with a little of it.
-    hold_out: about this part of the rows is not trained on (`federated.holding_out`); by their log score the best round
-        is chosen, and how wide a regression predicts (`federated.calibrate`). With 0 predictions are not calibrated.
-    robust: uploads far from all others lose their share (`federated.robust`); not for clients that differ strongly.
+    forget: with "sites", the part that a round takes from what sets a client's site apart. With 0 linear models
+        end at their exact posterior; networks of clients with few classes come to rest with a little of it.
+    hold_out: about this part of the rows is not trained on (`federated.held_out`); by their log score the best round
+        is chosen, and how wide a regression predicts (`federated.calibration`). With 0 predictions are not calibrated.
+    robust: uploads far from all others lose their share (`aggregation.robust`); not for clients that differ strongly.
     precision: "full" sends a mean and a variance for every weight, "factored" a mean alone, with variances of rows and
         columns: half the bytes (`federated.packing`).
     """
@@ -51,7 +53,8 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Raise ValueError for terms that cannot work."""
-        for name, kind in (("aggregation", Aggregation), ("noise", NoiseAt), ("precision", Precision)):
+        rule_named(self.aggregation)
+        for name, kind in (("noise", NoiseAt), ("precision", Precision)):
             choices = get_args(kind)
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, choices))}")
@@ -73,8 +76,13 @@ class Terms:
 
     def _check_printed(self) -> None:
         """With the posterior as the next prior, nothing remains of the base prior, which some of the rest builds on."""
+        rule = rule_named(self.aggregation)
+        others = " or ".join(f'"{name}"' for name, other in RULES.items() if not other.divides_base_prior)
         for wrong, what in (
-            (self.aggregation == "sites", 'aggregation="sites" divides the base prior out: use "wga" or "waa"'),
+            (
+                rule.divides_base_prior,
+                f'aggregation="{self.aggregation}" divides the base prior out: use {others}',
+            ),
             (self.precision == "factored", 'precision="factored" sends what is above the base prior: use "full"'),
             (self.settings.learn_base_var, "learn_base_var learns the base prior from it: leave it out"),
         ):
@@ -107,12 +115,12 @@ class Terms:
         return replace(self.settings, keep=None, max_params=None, max_multiply_adds=None, learn_base_var=False, **held)
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """The terms as JSON has them, for another process."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Terms:
-        """What `to_json` gave; JSON's lists were tuples."""
+        """The terms that `to_json` gave; JSON's lists were tuples."""
         network, settings = (_tuples(fields[name]) for name in ("network", "settings"))
         return cls(**{**fields, "network": Network(**network), "settings": Settings(**settings)})
 

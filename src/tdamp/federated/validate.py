@@ -1,4 +1,4 @@
-"""The server's door: what a client sent is used only if it could come from an honest training.
+"""Validation of uploads: what a client sent is used only if it could come from an honest training.
 
 Honest trainings stay far inside the bounds; that an upload is inside them does not make it true (see `robust`).
 Oracle: enumeration of bad uploads; real federations, none of whose uploads is refused.
@@ -12,18 +12,18 @@ import numpy as np
 
 from ..engine import mstep
 from ..engine.turbo import Layer
-from ..factors.priors import base
+from ..factors.priors import base as priors
 from . import calibration
-from .messages import Arrays, Belief, Conclusion, Upload, named
-from .packing import packed_upload
+from .messages import Arrays, Belief, FinalReport, Upload, named
+from .packing import pack_upload
 from .server import Server
 
 WIDEST = 4.0
 """A variance is at most this many times the base variance, or the one the round began with if that is larger: data only
 take away from both. (The anchors of "sites" may have twice the base variance.)"""
 MOST_INFORMATION = 1e6
-"""Times the precision that all rows would give if each told a weight as much as the noise lets it, relative to the base
-variance. Outlying rows and large weights behind it tell more; a client's few rows speak for the whole federation."""
+"""Times the precision that all rows would give if each informed a weight as much as the noise lets it, relative to the
+base variance. Outlying rows and large weights behind it inform more; a client speaks for the whole federation."""
 FURTHEST = 1e4
 """Means are within this many standard deviations of the base prior, where hidden units' inputs are about one."""
 MOST_NATS = 1e4
@@ -32,16 +32,16 @@ ROUNDING = 1e-3
 """Sums of the same numbers may differ by this much: float32, in another order."""
 
 
-def refused(server: Server, upload: Upload) -> str | None:
+def problem_of_upload(server: Server, upload: Upload) -> str | None:
     """None for an upload that may be aggregated, or a sentence that says what is wrong with it."""
     problem = malformed(server, upload) or _numbers(server, upload)
     if problem:
         return problem
-    upload, least = server.opened(upload), 1 / (1 + _information(server, upload))
-    ids: Any = None if server.ids is None else server.ids[server.kept[0]]
+    upload, least = server.unpacked(upload), 1 / (1 + _information(server, upload))
+    group_of = server.group_of
     for l, (belief, layer) in enumerate(zip(upload.posterior, server.state.layers, strict=True)):
         with np.errstate(over="ignore", invalid="ignore"):
-            evidence = base.evidence(belief.weight, layer.base_var, ids if l == 0 else None)
+            evidence = priors.evidence(belief.weight, layer.base_var, group_of if l == 0 else None)
         if not np.isfinite(np.asarray(evidence)).all():
             return (
                 f"posterior.{l}.weight: the evidence of a group is not finite; send smaller means or larger variances."
@@ -55,8 +55,8 @@ def refused(server: Server, upload: Upload) -> str | None:
 def malformed(server: Server, upload: Upload) -> str | None:
     """None for an upload with the right arrays, all of them finite and variances positive, whatever their size.
 
-    It is the whole door of a private federation: noise may have moved the broadcast, which an honest training begins
-    from, beyond the bounds of `refused`, and what a client can do is bounded by the clip.
+    It is the whole check of a private federation: noise may have moved the broadcast, which an honest training begins
+    from, beyond the bounds of `problem_of_upload`, and what a client can do is bounded by the clip.
     """
     return _form(named(upload), named(_expected(server)))
 
@@ -66,9 +66,9 @@ def _expected(server: Server) -> Upload:
     noise_var: Any = np.asarray(server.state.noise_var)
     posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
-    found = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), _not_judged(server))
+    upload = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), _no_scores(server))
     base_vars = [layer.base_var for layer in server.state.layers]
-    return packed_upload(found, base_vars) if server.terms.precision == "factored" else found
+    return pack_upload(upload, base_vars) if server.terms.precision == "factored" else upload
 
 
 def _form(arrays: Arrays, expected: Arrays) -> str | None:
@@ -96,8 +96,8 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     n_rows, weight = float(upload.n_rows), float(upload.noise_stats.weight)
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
-    most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # weights are told of no single row
-    if problem := _judged(server, upload.judged, most):
+    most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # the weights of single rows are not known
+    if problem := _problem_of_scores(server, upload.judged, most):
         return problem
     if abs(weight - n_rows) > ROUNDING * n_rows:
         return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
@@ -114,27 +114,27 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     return f"noise_stats.sums are {_short(sums)}, which no residuals or margins have." if wrong else None
 
 
-def refused_conclusion(server: Server, conclusion: Conclusion) -> str | None:
-    """None for a conclusion that may be used, or a sentence that says what is wrong with it."""
+def problem_of_report(server: Server, report: FinalReport) -> str | None:
+    """None for a report that may be used, or a sentence that says what is wrong with it."""
     network = server.terms.network
     known = np.zeros(network.n_targets if network.task == "regression" else 0)
-    like = Conclusion(np.zeros(network.widths[0]), np.zeros(()), _not_judged(server), known)
-    problem = _form(named(conclusion), named(like))
+    like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known)
+    problem = _form(named(report), named(like))
     if problem:
         return problem
-    n_rows = float(conclusion.n_rows)
+    n_rows = float(report.n_rows)
     if not 0 < n_rows < np.inf:
         return f"n_rows is {n_rows:g}: expected a positive number."
-    if not ((conclusion.known >= 0) & (conclusion.known <= n_rows * (1 + ROUNDING))).all():
-        return f"known is {_short(conclusion.known)}: expected at most n_rows, {n_rows:g}."
-    return _judged(server, conclusion.judged, n_rows / (1 - server.terms.hold_out) + sum(server.rows.values()))
+    if not ((report.known >= 0) & (report.known <= n_rows * (1 + ROUNDING))).all():
+        return f"known is {_short(report.known)}: expected at most n_rows, {n_rows:g}."
+    return _problem_of_scores(server, report.judged, n_rows / (1 - server.terms.hold_out) + sum(server.rows.values()))
 
 
-def _not_judged(server: Server) -> np.ndarray:
-    return np.zeros(calibration.size_of(server.terms.network, server.terms.hold_out))
+def _no_scores(server: Server) -> np.ndarray:
+    return np.zeros(calibration.n_scores(server.terms.network, server.terms.hold_out))
 
 
-def _judged(server: Server, judged: np.ndarray, most: float) -> str | None:
+def _problem_of_scores(server: Server, judged: np.ndarray, most: float) -> str | None:
     """Scores of rows held out: of as many as there can be, and each of a size that log densities have."""
     rows = judged[-1]
     if not 0 <= rows <= most or (server.terms.hold_out == 0 and judged.any()):

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 PART = ".part"
-"""Ends the name of a file that is still being written."""
+"""Suffix of a file that is still being written."""
 
 
 def write_whole(path: str | Path, data: bytes) -> None:
@@ -34,7 +34,7 @@ def rename_whole(old: Path, new: Path) -> None:
 
 
 def settle(folder: Path) -> None:
-    """Ask the system to put the folder's entries on the disk; some systems cannot, and then need not be asked."""
+    """Flush the folder's entries to the disk, where the system can."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

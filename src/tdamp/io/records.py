@@ -1,7 +1,7 @@
-"""Files of arrays and words that know whether they are whole.
+"""Files of arrays and JSON with a checksum.
 
-A line with the SHA-256 of all that follows it, then safetensors; the words are among them, as JSON. There is no pickle:
-nothing in such a file is ever executed. It is written whole or not at all (`files.write_whole`).
+A line with the SHA-256 of all that follows it, then safetensors; the JSON is one of the arrays. There is no pickle:
+nothing in such a file is ever executed. It is written whole or not at all (`atomic.write_whole`).
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def below(arrays: Arrays, place: str) -> Arrays:
-    """Those whose names begin with `place` and a dot, by the rest of their names."""
+    """The arrays whose names begin with `place` and a dot, by the rest of their names."""
     return {name[len(place) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{place}.")}
 
 
 def digest(array: Any) -> str:
-    """SHA-256 of type, shape and content, row by row; rows may lie in files."""
-    found = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    """SHA-256 of an array's type, shape and content, row by row; rows may lie in files."""
+    hashed = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
     rows = array if array.shape else np.atleast_1d(array)
     step = max(1, PIECE // max(1, prod(rows.shape[1:]) * rows.dtype.itemsize))
     for first in range(0, len(rows), step):
-        found.update(np.ascontiguousarray(rows[first : first + step]).data)
-    return found.hexdigest()
+        hashed.update(np.ascontiguousarray(rows[first : first + step]).data)
+    return hashed.hexdigest()

@@ -2,7 +2,7 @@
 
 Saving replaces config.json last but one, in one step of the file system; it holds the hash of the data that belong to
 it, and that of its own entries. Before that step the folder is the old model, after it the new one, whose data may
-still bear the name model-<hash>.safetensors: `load` looks there too. README.md is for people and follows at the end.
+still bear the name model-<hash>.safetensors: `load` reads that too. README.md is for people and follows at the end.
 One process may save at a time; others may load meanwhile.
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 import safetensors.numpy as safetensors_numpy
 
 from ..io.atomic import PART, rename_whole, settle, write_whole
+from ..io.errors import ModelFileError
 
 DATA, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 FORMAT, SCHEMA = "tdamp", 1
@@ -36,10 +37,6 @@ MIGRATIONS: dict[int, Migration] = {}
 
 _PART = rf"\.\d+{re.escape(PART)}"
 _LEFTOVER = re.compile(rf"model-[0-9a-f]{{64}}\.safetensors({_PART})?|(config\.json|README\.md){_PART}")
-
-
-class ModelFileError(ValueError):
-    """A folder does not hold a model that can be read, or must not be written to."""
 
 
 def save(folder: str | Path, arrays: Arrays, config: dict[str, Any], card: str) -> None:
@@ -99,7 +96,7 @@ def load(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def _digest(config: dict[str, Any]) -> str:
-    """Of the entries, however they are laid out in the file."""
+    """SHA-256 of the entries, however they are laid out in the file."""
     plain = json.loads(json.dumps(config, allow_nan=False))  # its keys are text, and can be sorted
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 

@@ -10,7 +10,7 @@ from ..engine.network import n_multiply_adds
 
 
 def card(estimator: Any) -> str:
-    """Size, training and limits of a fitted estimator."""
+    """Markdown with the size, training and limits of a fitted estimator."""
     fitted, asked = estimator.fitted_, estimator.network_
     left = fitted.network
     last = fitted.history[-1] if fitted.history else {}

@@ -14,6 +14,6 @@ class Layer:
     """Makes a layer of today of the ten fields of version 0.1."""
 
     def __new__(cls, *fields: Any) -> Any:
-        """`chain` was the eighth; only the burst prior has one now, and where it is not needed it does no harm."""
-        *before, chain, active_prob, sure = fields
-        return turbo.Layer(*before, active_prob, sure, prior_state=chain)  # type: ignore[call-arg]
+        """`chain` was the eighth of ten; where the prior has no use for it, it does no harm."""
+        names = [*turbo.Layer._fields[:7], "prior_state", "active_prob", "sure"]
+        return turbo.Layer(**dict(zip(names, fields, strict=True)))

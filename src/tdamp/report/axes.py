@@ -1,4 +1,4 @@
-"""What the pictures' axes have in common."""
+"""Axes, scales and legends that the pictures share."""
 
 from __future__ import annotations
 

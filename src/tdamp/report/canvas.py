@@ -68,7 +68,7 @@ class Picture(NamedTuple):
 
 
 def need(module: str) -> Any:
-    """A part of matplotlib."""
+    """Import a part of matplotlib."""
     return _optional.need(module, "report")
 
 
@@ -117,6 +117,6 @@ def _local(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def _variable(found: re.Match[str]) -> str:
-    colour = found.group()
+def _variable(match: re.Match[str]) -> str:
+    colour = match.group()
     return f"var(--{COLOURS[colour]}, {colour})" if colour in COLOURS else colour

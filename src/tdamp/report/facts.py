@@ -1,13 +1,23 @@
-"""What a report is made of: plain data, checked when it is put together."""
+"""The facts that a report is made of: plain data, checked when it is put together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Wording(NamedTuple):
+    """What a report calls things of one task."""
+
+    noise_in: str  # what the noise is in
+    error: str  # the name of the error along a sparsity path
+
+
+TASKS = {"regression": Wording("targets", "rmse"), "classification": Wording("class scores", "error")}
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class Held:
 
     @property
     def n_outputs(self) -> int:
-        """Of a regression."""
+        """Number of outputs of a regression."""
         return int(np.prod(np.shape(self.y)[1:]))
 
 
@@ -96,7 +106,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         """Raise ValueError for facts that contradict each other."""
-        if self.task not in ("regression", "classification"):
+        if self.task not in TASKS:
             raise ValueError(f"task={self.task!r}: expected 'regression' or 'classification'")
         if len(self.widths) < 2 or len(self.widths_left) != len(self.widths):
             raise ValueError(
@@ -121,13 +131,7 @@ class Facts:
             self._check_held(self.held)
 
     def _check_held(self, held: Held) -> None:
-        if self.task == "classification":
-            if held.probs is None or np.shape(held.probs)[1] != self.widths[-1]:
-                raise ValueError(f"held.probs: expected (rows, {self.widths[-1]}) class probabilities")
-        elif held.mean is None or held.epistemic_std is None or held.aleatoric_std is None:
-            raise ValueError("held: a regression needs mean, epistemic_std and aleatoric_std")
-        elif np.ndim(held.y) > 2 or held.n_outputs != self.widths[-1]:
-            raise ValueError(f"held.y has shape {np.shape(held.y)}: expected {self.widths[-1]} outputs")
+        CHECKS[self.task](held, self.widths[-1])
         if held.x is not None and held.x.shape[1] != self.widths[0]:
             raise ValueError(f"held.x has {held.x.shape[1]} columns: expected {self.widths[0]}, one for each input")
 
@@ -138,3 +142,19 @@ class Facts:
     def label(self, at: int) -> str:
         """Name of a class."""
         return str(self.classes[at]) if self.classes is not None else str(at)
+
+
+def _check_regression(held: Held, n_outputs: int) -> None:
+    if held.mean is None or held.epistemic_std is None or held.aleatoric_std is None:
+        raise ValueError("held: a regression needs mean, epistemic_std and aleatoric_std")
+    if np.ndim(held.y) > 2 or held.n_outputs != n_outputs:
+        raise ValueError(f"held.y has shape {np.shape(held.y)}: expected {n_outputs} outputs")
+
+
+def _check_classification(held: Held, n_outputs: int) -> None:
+    if held.probs is None or np.shape(held.probs)[1] != n_outputs:
+        raise ValueError(f"held.probs: expected (rows, {n_outputs}) class probabilities")
+
+
+CHECKS = {"regression": _check_regression, "classification": _check_classification}
+"""By task: whether the predictions on held-out rows are complete."""

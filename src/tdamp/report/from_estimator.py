@@ -18,21 +18,20 @@ def report_of(
     X: Any = None,
     y: Any = None,
     *,
-    title: str | None = None,
     where: str = "rows given for the report",
-    image_shape: tuple[int, int] | None = None,
     sparsity_path: Any = None,
-    notes: Sequence[str] = (),
+    **options: Any,
 ) -> None:
     """Write the page of a fitted estimator. X and y, rows it was not trained on, show how far it can be trusted.
 
-    `image_shape` (height, width) draws the inputs as an image; `sparsity_path` is what `tdamp.sparsity_path` gave.
+    `where` describes these rows; `sparsity_path` is a result of `tdamp.sparsity_path`. Further options are those of
+    `facts_of`: `title`, `image_shape` (height, width), which draws the inputs as an image, and `notes`.
     """
     if (X is None) != (y is None):
         raise ValueError("give both X and y, or neither")
     held = None if X is None else held_of(estimator, X, y, where)
     frontier = None if sparsity_path is None else sparsity_path.frame.to_dict("records")
-    facts = facts_of(estimator, held, title=title, image_shape=image_shape, frontier=frontier, notes=notes)
+    facts = facts_of(estimator, held, frontier=frontier, **options)
     write_report(facts, Path(path))
 
 
@@ -46,7 +45,7 @@ def facts_of(
     frontier: Sequence[Mapping[str, float]] | None = None,
     notes: Sequence[str] = (),
 ) -> Facts:
-    """A fitted estimator as the report wants it."""
+    """The facts of a fitted estimator for its report."""
     from .. import __version__
 
     fitted, asked = estimator.fitted_, estimator.network_
@@ -77,9 +76,9 @@ def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
     x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if hasattr(estimator, "classes_"):
         return Held(y=estimator._codes(y), probs=estimator.predict_proba(X), x=x, where=where)
-    found = estimator.predict_distribution(X)
-    y = np.asarray(y, np.float64).reshape(found.mean.shape)
-    return Held(y=y, **found._asdict(), x=x, where=where)
+    predicted = estimator.predict_distribution(X)
+    y = np.asarray(y, np.float64).reshape(predicted.mean.shape)
+    return Held(y=y, **predicted._asdict(), x=x, where=where)
 
 
 def _in_units(estimator: Any) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def header(facts: Facts) -> str:
 
 def overview(facts: Facts) -> str:
     """Headline numbers and the table."""
-    lines = [] if facts.held is None else summary.scores(facts, facts.held)
+    lines = [] if facts.held is None else summary.scores(facts.held)
     where = (
         "No predictions were given, so nothing is scored." if facts.held is None else f"Scores on {facts.held.where}."
     )
@@ -69,15 +69,14 @@ def trust(facts: Facts) -> str:
     """Calibration, and the rows the model is least sure about."""
     held = facts.held
     assert held is not None
-    found = classes.pictures(facts, held) if held.probs is not None else regression.pictures(held)
+    pictures = classes.pictures(facts, held) if held.probs is not None else regression.pictures(held)
     title = "Can its probabilities be trusted?" if held.probs is not None else "Can its intervals be trusted?"
-    return gallery("trust", title, f"Measured on {held.where}.", found) + "\n" + uncertain.section(facts, held)
+    return gallery("trust", title, f"Measured on {held.where}.", pictures) + "\n" + uncertain.section(facts, held)
 
 
 def used(facts: Facts) -> str:
     """Inputs, hidden units and the path."""
-    found = units.pictures(facts)
-    return gallery("used", "What the network uses", "", found, tables.frontier(facts))
+    return gallery("used", "What the network uses", "", units.pictures(facts), tables.frontier(facts))
 
 
 def training(facts: Facts) -> str:
@@ -89,9 +88,9 @@ def training(facts: Facts) -> str:
 def notes(facts: Facts) -> str:
     """What was done to the data, and the end of the page."""
     items = "".join(f"<li>{safe(note)}</li>" for note in facts.notes)
-    found = f'<section id="notes"><h2>Notes</h2><div class="card"><ul>{items}</ul></div></section>' if items else ""
+    section = f'<section id="notes"><h2>Notes</h2><div class="card"><ul>{items}</ul></div></section>' if items else ""
     made = f"Made by tdamp {safe(facts.version)}. This page is one file and loads nothing."
-    return f"{found}</main>\n<footer>{made}</footer>"
+    return f"{section}</main>\n<footer>{made}</footer>"
 
 
 def gallery(name: str, title: str, lead: str, pictures: list[Picture], more: str = "") -> str:

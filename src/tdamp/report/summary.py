@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import metrics
 from ..engine.network import n_params
-from .facts import Facts, Held
+from .facts import TASKS, Facts, Held
 from .plots.training import noise_levels
 from .text import DASH, duration, number, percent, safe
 
@@ -21,28 +21,34 @@ class Line(NamedTuple):
     meaning: str
 
 
-def scores(facts: Facts, held: Held) -> list[Line]:
-    """Error, log score and calibration on the rows given."""
-    if facts.task == "classification":
-        assert held.probs is not None
-        common = 1 - np.bincount(held.y).max() / len(held.y)
-        return [
-            Line(
-                "Error",
-                percent(metrics.error_rate(held.y, held.probs)),
-                f"wrong classes; always guessing the commonest: {percent(common)}",
-            ),
-            Line(
-                "Log score",
-                number(metrics.class_log_score(held.y, held.probs), 3),
-                "mean log probability of the true class; 0 is perfect",
-            ),
-            Line(
-                "Calibration error",
-                percent(metrics.ece(held.y, held.probs)),
-                "mean gap between confidence and accuracy (ECE); 0 is perfect",
-            ),
-        ]
+def scores(held: Held) -> list[Line]:
+    """Error, log score and calibration on the held-out rows."""
+    return _class_scores(held) if held.probs is not None else _regression_scores(held)
+
+
+def _class_scores(held: Held) -> list[Line]:
+    assert held.probs is not None
+    common = 1 - np.bincount(held.y).max() / len(held.y)
+    return [
+        Line(
+            "Error",
+            percent(metrics.error_rate(held.y, held.probs)),
+            f"wrong classes; always guessing the commonest: {percent(common)}",
+        ),
+        Line(
+            "Log score",
+            number(metrics.class_log_score(held.y, held.probs), 3),
+            "mean log probability of the true class; 0 is perfect",
+        ),
+        Line(
+            "Calibration error",
+            percent(metrics.ece(held.y, held.probs)),
+            "mean gap between confidence and accuracy (ECE); 0 is perfect",
+        ),
+    ]
+
+
+def _regression_scores(held: Held) -> list[Line]:
     y, mean, std, dof = held.y, held.mean, held.std, held.tails
     assert mean is not None
     spread = float(np.sqrt(np.mean(np.var(y, axis=0, dtype=np.float64))))
@@ -62,7 +68,7 @@ def scores(facts: Facts, held: Held) -> list[Line]:
 
 
 def size(facts: Facts) -> Line:
-    """Units before and after."""
+    """Number of units before and after pruning."""
     before, after = sum(facts.widths[:-1]), sum(facts.widths_left[:-1])
     meaning = f"inputs and hidden units in use, of {before:,} asked for" + (
         f" ({percent(after / before)})" if after < before else ""
@@ -71,7 +77,7 @@ def size(facts: Facts) -> Line:
 
 
 def details(facts: Facts) -> list[Line]:
-    """The rest."""
+    """The other numbers: rows, shape, size, noise, time."""
     before, after = n_params(facts.widths), n_params(facts.widths_left)
     shape, left = (DASH.join(map(str, widths)) for widths in (facts.widths, facts.widths_left))
     lines = [
@@ -90,13 +96,14 @@ def details(facts: Facts) -> list[Line]:
     ]
     if facts.history:
         level = noise_levels(facts)[(facts.epoch or len(facts.history)) - 1]
-        of = "class scores" if facts.task == "classification" else "targets"
         text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
         seconds = sum(float(record.get("seconds", 0.0)) for record in facts.history)
         count = len(facts.history)
         kept = "" if facts.epoch in (None, count) else f"; the posterior is that of epoch {facts.epoch}, the best one"
         lines += [
-            Line("Noise level", text, f"standard deviation of the noise in the {of}, as learned"),
+            Line(
+                "Noise level", text, f"standard deviation of the noise in the {TASKS[facts.task].noise_in}, as learned"
+            ),
             Line(
                 "Training time",
                 duration(seconds),
@@ -109,7 +116,7 @@ def details(facts: Facts) -> list[Line]:
 
 
 def tiles(lines: list[Line]) -> str:
-    """The headline numbers."""
+    """HTML of the headline numbers."""
     parts = [
         f'<div class="tile"><dt>{safe(line.name)}</dt>'
         f'<dd class="big">{safe(line.value)}</dd><dd>{safe(line.meaning)}</dd></div>'
@@ -119,7 +126,7 @@ def tiles(lines: list[Line]) -> str:
 
 
 def table(lines: list[Line]) -> str:
-    """All numbers with their meaning."""
+    """HTML table of all numbers with their meaning."""
     rows = [
         f'<tr><th scope="row">{safe(line.name)}</th>'
         f'<td class="value">{safe(line.value)}</td><td class="meaning">{safe(line.meaning)}</td></tr>'

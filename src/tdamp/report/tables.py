@@ -40,8 +40,8 @@ def frontier(facts: Facts) -> str:
         return ""
     keys = [key for key in NAMES if any(known(row, key) for row in rows)]
     cells = [[_frontier_cell(key, row[key]) if known(row, key) else DASH for key in keys] for row in rows]
-    found = table("Sparsity path", [NAMES[key] for key in keys], cells)
-    return f'<div class="card"><h3>The path in numbers</h3>{found}</div>'
+    html = table("Sparsity path", [NAMES[key] for key in keys], cells)
+    return f'<div class="card"><h3>The path in numbers</h3>{html}</div>'
 
 
 def epochs(facts: Facts) -> str:

@@ -30,7 +30,7 @@ def uncertainty(held: Held) -> np.ndarray:
 
 
 def section(facts: Facts, held: Held) -> str:
-    """Heading, sentence and examples."""
+    """HTML section: heading, sentence and examples."""
     order = np.argsort(-uncertainty(held), kind="stable")
     as_images = held.x is not None and facts.image_shape is not None
     body = images(facts, held, order[:IMAGES]) if as_images else rows(facts, held, order[:ROWS])
@@ -59,8 +59,8 @@ def verdict(facts: Facts, held: Held, at: int) -> tuple[str, str, bool]:
     parts = held.y, held.mean, held.std * student_t.quantile(0.975, held.tails)
     y, mean, reach = (np.ravel(np.asarray(a, np.float64)[at]) for a in parts)
     truth = ", ".join(number(v, 3) for v in y[:3])
-    told = ", ".join(f"{number(m, 3)} ± {number(r, 2)}" for m, r in zip(mean[:3], reach[:3], strict=True))
-    return truth, told, bool((np.abs(y - mean) <= reach).all())
+    predicted = ", ".join(f"{number(m, 3)} ± {number(r, 2)}" for m, r in zip(mean[:3], reach[:3], strict=True))
+    return truth, predicted, bool((np.abs(y - mean) <= reach).all())
 
 
 def rows(facts: Facts, held: Held, picked: np.ndarray) -> str:
@@ -69,9 +69,9 @@ def rows(facts: Facts, held: Held, picked: np.ndarray) -> str:
     head = ["row", "true", "predicted" if held.probs is not None else "predicted (95 %)", ""]
     lines = []
     for at in picked:
-        truth, told, right = verdict(facts, held, at)
+        truth, predicted, right = verdict(facts, held, at)
         values = [cell(held.x[at, i]) for i in columns] if held.x is not None else []
-        lines.append([str(at), truth, told, _mark(right, held), *values])
+        lines.append([str(at), truth, predicted, _mark(right, held), *values])
     return table("Most uncertain rows", head + [safe(short(facts.feature(i), 20)) for i in columns], lines)
 
 
@@ -82,10 +82,10 @@ def images(facts: Facts, held: Held, picked: np.ndarray) -> str:
     low, high = np.nanmin(pixels), np.nanmax(pixels)
     parts = []
     for at, image in zip(picked, np.nan_to_num((pixels - low) / (high - low or 1.0)), strict=True):
-        truth, told, right = verdict(facts, held, at)
+        truth, predicted, right = verdict(facts, held, at)
         parts.append(
-            f'<figure><img src="{_png(image)}" alt="row {at}, true {truth}, predicted {told}">'
-            f"<figcaption>true {truth}<br>said {told} {_mark(right, held)}</figcaption></figure>"
+            f'<figure><img src="{_png(image)}" alt="row {at}, true {truth}, predicted {predicted}">'
+            f"<figcaption>true {truth}<br>said {predicted} {_mark(right, held)}</figcaption></figure>"
         )
     return f'<div class="thumbs">{"".join(parts)}</div>'
 

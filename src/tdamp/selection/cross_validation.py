@@ -20,7 +20,7 @@ from ..numerics.distribution import Distribution, Level
 from ..prediction import batched
 from ..training.checkpoint import Checkpoint
 from ..training.data import Data
-from ..training.equal_rows import repeats_by_design
+from ..training.equal_rows import first_of_kinds
 from ..training.events import part
 from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
@@ -40,14 +40,12 @@ def folds_of(data: Data, seed: int) -> np.ndarray:
     """A fold for each row, at random. Equal rows share theirs, or they would be predicted from memory, unless they
     repeat by design. Every class is dealt out evenly.
     """
-    first = same = np.arange(len(data.x))
-    if not repeats_by_design(data.x, data.y):
-        _, first, same = np.unique(np.column_stack([data.x, data.y]), axis=0, return_index=True, return_inverse=True)
+    first, same = first_of_kinds(data.x, data.y)
     label = data.y[first] if data.y.ndim == 1 else np.zeros(len(first), int)
     order = np.lexsort((np.random.default_rng(seed).permutation(len(first)), label))
     fold = np.empty(len(first), int)
     fold[order] = np.arange(len(first)) % FOLDS
-    return fold[same.ravel()]
+    return fold[same]
 
 
 def predict_folds(

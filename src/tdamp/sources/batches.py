@@ -27,7 +27,7 @@ class Batches(Source):
         self.batches, self.n_rows = batches, n_rows
 
     def pieces(self) -> Iterator[Piece]:
-        """A batch each, counted from 0."""
+        """Iterate over the batches, counted from 0."""
         for i, batch in enumerate(self.batches() if callable(self.batches) else self.batches):
             if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
                 raise ValueError(

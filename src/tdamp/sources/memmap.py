@@ -20,20 +20,20 @@ class MemMap(Source):
     """Arrays x, y and perhaps weights on disk: paths of .npy files, or arrays that `np.memmap` or `np.load` has opened.
 
     Files given by their paths are read piece by piece. The pages of an opened map count as memory of the process once
-    they were looked at, until the system wants them back.
+    they were read, until the system wants them back.
     """
 
     def __init__(self, x: Any, y: Any, weight: Any = None, *, spill_dir: str | Path | None = None) -> None:
         super().__init__(spill_dir)
-        self.x, self.y = _opened(x), _opened(y)
-        self.weight = None if weight is None else _opened(weight)
+        self.x, self.y = _open(x), _open(y)
+        self.weight = None if weight is None else _open(weight)
         lengths = {len(a) for a in (self.x, self.y, self.weight) if a is not None}
         if len(lengths) > 1:
             raise ValueError(f"x, y and weight have {sorted(lengths)} rows: they must agree")
         self.n_rows = len(self.x)
 
     def pieces(self) -> Iterator[Piece]:
-        """Slices."""
+        """Iterate over slices of the rows."""
         step = max(1, PIECE // max(1, int(np.prod(self.x.shape[1:]))))
         for start in range(0, len(self.x), step):
             rows = slice(start, start + step)
@@ -41,11 +41,11 @@ class MemMap(Source):
             yield Piece(x, y, weight, f"rows {start} to {min(start + step, len(self.x)) - 1}")
 
 
-def _opened(given: Any) -> Any:
-    """An array as it is; of a path, the rows of the file."""
-    if not isinstance(given, str | Path):
-        return given
-    path = Path(given)
+def _open(array_or_path: Any) -> Any:
+    """The array itself, or the rows of the file at this path."""
+    if not isinstance(array_or_path, str | Path):
+        return array_or_path
+    path = Path(array_or_path)
     with open(path, "rb") as file:
         try:
             version = npy.read_magic(file)

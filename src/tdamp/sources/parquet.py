@@ -48,7 +48,7 @@ class Parquet(Source):
         self.n_rows = sum(_open(path).metadata.num_rows for path in self.paths)
 
     def pieces(self) -> Iterator[Piece]:
-        """Record batches, file after file."""
+        """Iterate over record batches, file after file."""
         wanted = [*self.columns, *self.targets, *([] if self.weight is None else [self.weight])]
         for path in self.paths:
             start = 0
@@ -63,16 +63,16 @@ class Parquet(Source):
 
     @property
     def names(self) -> list[str]:
-        """Of the inputs."""
+        """Names of the inputs."""
         return self.columns
 
 
-def _paths(given: str | Path | Sequence[str | Path]) -> list[Path]:
-    paths = [Path(given)] if isinstance(given, str | Path) else [Path(path) for path in given]
-    found = [file for path in paths for file in (sorted(path.glob("*.parquet")) if path.is_dir() else [path])]
-    if not found:
-        raise ValueError(f"{given}: no Parquet file is there")
-    return found
+def _paths(path: str | Path | Sequence[str | Path]) -> list[Path]:
+    paths = [Path(path)] if isinstance(path, str | Path) else [Path(one) for one in path]
+    files = [file for one in paths for file in (sorted(one.glob("*.parquet")) if one.is_dir() else [one])]
+    if not files:
+        raise ValueError(f"{path}: no Parquet file is there")
+    return files
 
 
 def _open(path: Path) -> Any:

@@ -1,8 +1,8 @@
-"""Pieces as they come, checked: blocks of finite numbers, all of one shape, or an error that says where."""
+"""Reads a source and checks it: blocks of finite numbers, all of one shape, or an error that says where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,11 @@ from ..engine.network import Task
 from .source import Piece, Source
 
 NUMBERS = 2**20
-"""In a block, at most: larger pieces are cut."""
+"""Most numbers of x in a block: larger pieces are cut."""
 
 
 class Block(NamedTuple):
-    """Some rows, checked."""
+    """Some rows that were checked."""
 
     x: np.ndarray  # (rows, inputs), float64
     y: np.ndarray  # (rows, outputs), float64; or (rows,) labels
@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What all pieces have in common."""
+    """Shape of x and y, which all pieces have in common."""
 
     n_inputs: int
     names: tuple[str, ...] | None
@@ -32,13 +32,13 @@ class Shape(NamedTuple):
     single: bool  # whether y has one dimension
 
     def example(self) -> Any:
-        """A row with the columns of x."""
+        """A row of zeros with the columns of x."""
         zeros = np.zeros((1, self.n_inputs))
         return zeros if self.names is None else pd.DataFrame(zeros, columns=list(self.names))
 
 
 class Reader:
-    """Goes through a source, once. After the first block `shape` is known; `n_rows` have been read."""
+    """Reads a source once. After the first block `shape` is known; `n_rows` have been read."""
 
     def __init__(self, source: Source, task: Task) -> None:
         self.source, self.task = source, task
@@ -46,7 +46,7 @@ class Reader:
         self.n_rows = 0
 
     def blocks(self) -> Iterator[Block]:
-        """Every row, in order."""
+        """Iterate over every row, in order."""
         for piece in self.source.pieces():
             names = _names(piece.x, self.source)
             x, y = _numbers(piece.x, piece, "x"), self._target(piece)
@@ -60,7 +60,7 @@ class Reader:
                 here = slice(start, start + step)
                 block = Block(np.asarray(x[here], np.float64), y[here], weight[here])
                 self._check_finite(piece, "x", block.x, names)
-                if self.task == "regression":
+                if block.y.ndim == 2:  # labels have one dimension, and were checked
                     self._check_finite(piece, "y", block.y, None)
                 self._check_finite(piece, "weight", block.weight[:, None], None)
                 self.n_rows += len(block.x)
@@ -69,20 +69,7 @@ class Reader:
     def _target(self, piece: Piece) -> np.ndarray:
         if piece.y is None:
             raise ValueError(f"{piece.name}: y is missing")
-        if self.task == "regression":
-            y = _numbers(piece.y, piece, "y")
-            return np.asarray(y.reshape(len(y), -1), np.float64)
-        y = np.asarray(piece.y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
-        if y.ndim != 1:
-            raise ValueError(f"{piece.name}: y has shape {y.shape}: expected one label for each row")
-        missing = np.flatnonzero(pd.isna(y))
-        if len(missing):
-            raise ValueError(f"{piece.name}: row {self.n_rows + missing[0]} has no label: fill it, or drop the row")
-        if y.dtype.kind == "f" and (y != np.floor(y)).any():
-            raise ValueError(f"{piece.name}: y has the label {y[y != np.floor(y)][0]}: is it a regression's target?")
-        return y
+        return TARGETS[self.task](piece, self.n_rows)
 
     def _check_shape(self, piece: Piece, shape: Shape) -> None:
         if shape.n_inputs == 0:
@@ -110,13 +97,13 @@ class Reader:
 
 
 def _names(x: Any, source: Source) -> tuple[str, ...] | None:
-    """Of the columns, if all are text: the rule of scikit-learn."""
+    """Names of the columns, if all are text: the rule of scikit-learn."""
     names = getattr(source, "names", None) or list(getattr(x, "columns", ()))
     return tuple(names) if names and all(isinstance(name, str) for name in names) else None
 
 
 def _numbers(values: Any, piece: Piece, what: str) -> np.ndarray:
-    """As an array of numbers, x of two dimensions."""
+    """The values as an array of numbers, x of two dimensions."""
     if isinstance(values, pd.DataFrame):
         for name, kind in values.dtypes.items():
             if not pd.api.types.is_numeric_dtype(kind):
@@ -129,6 +116,31 @@ def _numbers(values: Any, piece: Piece, what: str) -> np.ndarray:
         expected = "(rows, inputs)" if what == "x" else "(rows,) or (rows, outputs)"
         raise ValueError(f"{piece.name}: {what} has shape {array.shape}: expected {expected}")
     return array
+
+
+def _number_targets(piece: Piece, n_rows: int) -> np.ndarray:
+    """y of a regression, (rows, outputs)."""
+    y = _numbers(piece.y, piece, "y")
+    return np.asarray(y.reshape(len(y), -1), np.float64)
+
+
+def _labels(piece: Piece, n_rows: int) -> np.ndarray:
+    """y of a classification, (rows,); `n_rows` have been read before."""
+    y = np.asarray(piece.y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"{piece.name}: y has shape {y.shape}: expected one label for each row")
+    missing = np.flatnonzero(pd.isna(y))
+    if len(missing):
+        raise ValueError(f"{piece.name}: row {n_rows + missing[0]} has no label: fill it, or drop the row")
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError(f"{piece.name}: y has the label {y[y != np.floor(y)][0]}: is it a regression's target?")
+    return y
+
+
+TARGETS: dict[Task, Callable[[Piece, int], np.ndarray]] = {"regression": _number_targets, "classification": _labels}
+"""By task: how y of a piece is read and checked."""
 
 
 def _weight(piece: Piece) -> np.ndarray:

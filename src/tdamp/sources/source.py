@@ -1,4 +1,4 @@
-"""What a source is: pieces of a table, one after another."""
+"""The protocol of a source: pieces of a table, one after another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Piece(NamedTuple):
-    """Some rows as they come: arrays or frames, not looked at yet."""
+    """Some rows as they come: arrays or frames, not yet checked."""
 
     x: Any  # (rows, inputs)
     y: Any
@@ -17,7 +17,7 @@ class Piece(NamedTuple):
 
 
 class Source:
-    """Rows that need not fit in memory: what `fit` is given in place of X and y. It is gone through once.
+    """Rows that need not fit in memory, passed to `fit` in place of X and y. They are read once.
 
     `spill_dir` is the folder whose disk takes the rows while the fit lasts; None: that of temporary files.
     """
@@ -28,5 +28,5 @@ class Source:
         self.spill_dir = spill_dir
 
     def pieces(self) -> Iterator[Piece]:
-        """All rows, each once."""
+        """Iterate over all rows, each once."""
         raise NotImplementedError

@@ -19,7 +19,7 @@ from ..training.data import Data
 from ..training.equal_rows import Sample, salt_of
 from ..training.stored import Rows, Stored, Streamed
 from .reader import Reader, Shape
-from .running import Running
+from .running_scales import RunningScales
 from .shuffle import scatter, shuffled
 from .source import Source
 
@@ -27,16 +27,16 @@ Tick = Callable[[int], None]
 Scale = Callable[[np.ndarray], np.ndarray]
 
 MOST_HELD = 10_000
-"""Rows that judge epochs, at most: they are in memory, and more would tell hardly more."""
+"""Most rows that are held out to judge epochs: they are in memory, and more would add little."""
 
 
 class Known(NamedTuple):
-    """What one pass over a source has told. Rows of weight zero are not there."""
+    """What one pass over a source has shown; rows of weight zero are left out."""
 
     shape: Shape
     n_rows: int
-    x: Running
-    y: Running
+    x: RunningScales
+    y: RunningScales
     labels: np.ndarray  # of a classification, as they appeared
     files: list[Path]  # rows x, y (labels by their place in `labels`), weight
     sample: Sample  # of their kinds: some may be held out
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 @contextmanager
 def spilling(folder: str | Path | None) -> Iterator[Path]:
-    """A folder of its own for the rows, gone at the end, whatever happened; a full disk is told in words."""
+    """A folder of its own for the rows, removed at the end, whatever happened; errors of a full disk say what to do."""
     try:
         with tempfile.TemporaryDirectory(prefix="tdamp-", dir=folder) as inside:
             yield Path(inside)
@@ -61,10 +61,10 @@ def spilling(folder: str | Path | None) -> Iterator[Path]:
 
 
 def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tick: Tick | None = None) -> Known:
-    """Go through the source; `tick` is told how many rows have been read."""
+    """Read the source once; `tick` is called with the number of rows read so far."""
     reader = Reader(source, task)
     labels: dict[object, int] = {}
-    x, y = Running(), Running()
+    x, y = RunningScales(), RunningScales()
     sample, largest = Sample(MOST_HELD + 1, salt_of(rng)), [0.0]
 
     def records() -> Iterator[np.ndarray]:
@@ -72,7 +72,7 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
             there = block.weight > 0
             if there.any():
                 values, target, weight = (a[there] for a in block)
-                target = _places(target, labels)[:, None] if task == "classification" else target
+                target = _places(target, labels)[:, None] if target.ndim == 1 else target  # labels become numbers
                 x.add(values, weight)
                 y.add(target, weight)
                 sample.add(values, target, weight)
@@ -94,14 +94,20 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
 
 
 def store(
-    known: Known, to_x: Scale, to_y: Scale, folder: Path, held: int, rng: np.random.Generator, tick: Tick | None = None
+    known: Known,
+    to_x: Scale,
+    to_y: Scale,
+    folder: Path,
+    held: int,
+    rng: np.random.Generator,
+    tick: Tick | None = None,
 ) -> Streamed:
     """The rows scaled by `to_x` and `to_y` and in random order; about `held` of them are not to be trained on."""
     n_inputs, n_read = known.shape.n_inputs, 0
     kinds_held, held_rows = known.sample.drawn(held / known.n_rows), list[list[np.ndarray]]()
     paths = [folder / name for name in ("x", "y", "weight")]
     kinds: list[tuple[np.dtype, tuple[int, ...]]] = []
-    x_scales, y_scales = Running(), Running()
+    x_scales, y_scales = RunningScales(), RunningScales()
     with ExitStack() as stack:
         files = [stack.enter_context(open(path, "wb")) for path in paths]
         for rows in shuffled(known.files, _width(known.shape), rng):
@@ -135,8 +141,8 @@ def _width(shape: Shape) -> int:
 
 def _places(y: np.ndarray, labels: dict[object, int]) -> np.ndarray:
     """Each label's place in the order in which they appeared."""
-    found, which = np.unique(y, return_inverse=True)
-    return np.array([labels.setdefault(label, len(labels)) for label in found.tolist()], np.float64)[which]
+    different, which = np.unique(y, return_inverse=True)
+    return np.array([labels.setdefault(label, len(labels)) for label in different.tolist()], np.float64)[which]
 
 
 def _of_one_kind(labels: dict[object, int]) -> np.ndarray:

@@ -25,15 +25,15 @@ class Lookup:
     """Position of a level by its text; 1.0 also finds 1, and true finds True, where only one level is meant."""
 
     def __init__(self, levels: Sequence[str]) -> None:
-        """Of different levels."""
+        """Index these levels, which must differ."""
         self._exact = {level: position for position, level in enumerate(levels)}
         forms = Counter(plain_form(level) for level in levels)
         self._loose = {plain_form(level): i for level, i in self._exact.items() if forms[plain_form(level)] == 1}
 
     def find(self, text: str) -> int | None:
         """The position, or None for a text that is no level."""
-        found = self._exact.get(text)
-        return self._loose.get(plain_form(text)) if found is None else found
+        exact = self._exact.get(text)
+        return self._loose.get(plain_form(text)) if exact is None else exact
 
 
 def plain_form(text: str) -> str:
@@ -47,7 +47,7 @@ def plain_form(text: str) -> str:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """Levels in order of frequency; `other` and `marks` say whether rare levels and missing cells have columns."""
+    """Levels in order of frequency; `other` and `marks` state whether rare levels and missing cells have columns."""
 
     name: str
     levels: tuple[str, ...]
@@ -56,7 +56,7 @@ class CategoryColumn:
 
     @classmethod
     def fit(cls, cells: Cells, notes: list[str]) -> CategoryColumn | None:
-        """None, with a note, when the column is constant or nearly all of its texts differ."""
+        """Learn the levels; None, with a note, when the column is constant or nearly all of its texts differ."""
         texts = [text for text in cells.texts() if text is not None]
         counts = Counter(texts)
         marks = len(texts) < len(cells.values)
@@ -84,7 +84,7 @@ class CategoryColumn:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the matrix columns."""
+        """Names of the matrix columns."""
         levels = self.levels + (OTHER,) * self.other
         return tuple(f"{self.name}={level}" for level in levels) + (f"{self.name} is missing",) * self.marks
 
@@ -93,21 +93,21 @@ class CategoryColumn:
         texts = cells.texts()
         lookup, n_levels = Lookup(self.levels), len(self.levels)
         outside = n_levels if self.other else -1
-        found = {text: lookup.find(text) for text in set(texts) - {None}}
+        codes = {text: lookup.find(text) for text in set(texts) - {None}}
         missing = n_levels + self.other if self.marks else outside
-        where = [missing if text is None else outside if found[text] is None else found[text] for text in texts]
-        self._say(texts, found, notes)
+        where = [missing if text is None else outside if codes[text] is None else codes[text] for text in texts]
+        self._add_notes(texts, codes, notes)
         matrix = np.zeros((len(texts), len(self.names)))
         place = np.array(where, np.int64)
         rows = np.flatnonzero(place >= 0)
         matrix[rows, place[rows]] = 1
         return matrix
 
-    def _say(self, texts: np.ndarray, found: dict[str, int | None], notes: list[str]) -> None:
+    def _add_notes(self, texts: np.ndarray, codes: dict[str, int | None], notes: list[str]) -> None:
         fate = f"counted as {OTHER!r}" if self.other else "all its columns are 0 there"
-        new = sorted(text for text, position in found.items() if position is None and text != OTHER)
+        new = sorted(text for text, position in codes.items() if position is None and text != OTHER)
         if new:
-            cells = sum(text is not None and found[text] is None and text != OTHER for text in texts)
+            cells = sum(text is not None and codes[text] is None and text != OTHER for text in texts)
             what = "rare or new levels" if self.other else "levels not known from training"
             notes.append(f"Column {self.name}: {cells} of {len(texts)} cells hold {what} ({listing(new)}): {fate}.")
         gone = sum(text is None for text in texts)
@@ -117,7 +117,7 @@ class CategoryColumn:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fitted column as plain data for JSON."""
         kept = {"levels": list(self.levels), "other": self.other, "marks": self.marks}
         return {"kind": "category", "name": self.name, **kept}
 

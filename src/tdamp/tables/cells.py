@@ -78,7 +78,7 @@ def cells_of(series: pd.Series, name: str) -> Cells:
     if isinstance(dtype, pd.DatetimeTZDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "M"):
         return _of_dates(series, name)
     if not isinstance(dtype, pd.ArrowDtype) and pd.api.types.is_numeric_dtype(dtype) and dtype.kind in "biuf":
-        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite, which is said later
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite, which is an error later
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Cells(name, "bool" if dtype.kind == "b" else "number", values, series)
     return _of_objects(series, name)
@@ -122,21 +122,21 @@ def _of_objects(series: pd.Series, name: str) -> Cells:
         texts = [_text(value) for value in objects]
         if any(text is not None for text in texts):
             return Cells(name, "text", _objects(texts), series)
-    found = []
+    kinds_of = []
     for row, value in enumerate(objects):
         try:
-            found.append(_kind(value))
+            kinds_of.append(_kind(value))
         except TableError as error:
             raise TableError(f"{place(series, name, row)}: {error}") from None
-    kinds = set(found) - {"missing"}
+    kinds = set(kinds_of) - {"missing"}
     if kinds <= {"number", "bool"}:
-        values = [np.nan if kind == "missing" else float(value) for value, kind in zip(objects, found, strict=True)]
+        values = [np.nan if kind == "missing" else float(value) for value, kind in zip(objects, kinds_of, strict=True)]
         return Cells(name, "bool" if kinds == {"bool"} else "number", np.array(values, np.float64), series)
     if kinds == {"date"}:
-        times = [None if kind == "missing" else _instant(v, name) for v, kind in zip(objects, found, strict=True)]
+        times = [None if kind == "missing" else _instant(v, name) for v, kind in zip(objects, kinds_of, strict=True)]
         zones = frozenset(time.zoned for time in times if time)
         return Cells(name, "date", np.array([time.days if time else np.nan for time in times]), series, zones)
-    pairs = zip(objects, found, strict=True)
+    pairs = zip(objects, kinds_of, strict=True)
     return Cells(name, "text", _objects(None if kind == "missing" else as_text(v) for v, kind in pairs), series)
 
 

@@ -21,7 +21,7 @@ class Instant(NamedTuple):
 
 
 def instant(when: date) -> Instant:
-    """Of a date or datetime; OverflowError at the ends of the calendar."""
+    """The instant of a date or datetime; OverflowError at the ends of the calendar."""
     if not isinstance(when, datetime):
         return Instant(float((when - _EPOCH.date()).days), False)
     zoned = when.tzinfo is not None
@@ -31,7 +31,7 @@ def instant(when: date) -> Instant:
 
 
 def parse(text: str) -> Instant | None:
-    """Of an ISO date such as 2020-12-31 or 2020-12-31T23:59:00+01:00, or None."""
+    """The instant of an ISO date such as 2020-12-31 or 2020-12-31T23:59:00+01:00, or None."""
     if not _ISO.fullmatch(text):
         return None
     try:
@@ -40,7 +40,7 @@ def parse(text: str) -> Instant | None:
         return None
 
 
-def spoken(days: float) -> str:
+def format_date(days: float) -> str:
     """2020-12-31 for people."""
     try:
         return (_EPOCH + timedelta(days=days)).date().isoformat()

@@ -15,7 +15,7 @@ from .errors import TableError, listing
 from .kinds import reader_of
 from .readers import NumberReader
 from .table import Table, check_names, tidy
-from .target import Target
+from .target import TASKS, Target
 
 Column = NumberColumn | DateColumn | CategoryColumn
 _KINDS: dict[str, type[Column]] = {"number": NumberColumn, "date": DateColumn, "category": CategoryColumn}
@@ -25,11 +25,11 @@ _FORMAT, _VERSION = "tdamp table encoder", 1
 class Encoder:
     """Columns of a table to columns of a matrix, and the target to y; stored as JSON.
 
-    `notes` are sentences about the training table, `last_notes` about the table last given to `transform`.
+    `notes` are sentences about the training table, `last_notes` about the last table of `transform`.
     """
 
     def __init__(self, columns: Sequence[Column], target: Target, ignored: Sequence[str], notes: Sequence[str]) -> None:
-        """Of fitted parts; people call `fit` or `from_json`."""
+        """Put fitted parts together; callers use `fit` or `from_json`."""
         self.columns, self.ignored = tuple(columns), tuple(ignored)
         self.notes, self.last_notes = list(notes), list[str]()
         self._target = target
@@ -50,7 +50,7 @@ class Encoder:
 
         `drop` are columns to leave out, `categories` columns whose numbers (or dates) are only names.
         """
-        if task not in ("auto", "regression", "classification"):
+        if task not in TASKS:
             raise TableError(f"The task is 'auto', 'regression' or 'classification', not {task!r}")
         table = Table(frame)
         targets, dropped, named = (_names(names) for names in (target, drop, categories))
@@ -108,7 +108,7 @@ class Encoder:
 
     @property
     def target_names(self) -> tuple[str, ...]:
-        """The target columns."""
+        """Names of the target columns."""
         return self._target.names
 
     @property
@@ -117,7 +117,7 @@ class Encoder:
         return self._target.classes
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for json.dumps."""
+        """The encoder as plain data for JSON."""
         return {
             "format": _FORMAT,
             "version": _VERSION,

@@ -1,4 +1,4 @@
-"""What can be wrong with a table, said so that a person can mend it."""
+"""Errors of tables, with messages that say how to mend the table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MissingLibrary(TableError, MissingExtra):
 
 
 def need(module: str) -> Any:
-    """Import `module`, or say which extra to install."""
+    """Import `module`; the error for a missing one names the extra to install."""
     try:
         return _optional.need(module, "tables")
     except MissingExtra as error:
@@ -33,7 +33,7 @@ def need(module: str) -> Any:
 
 
 def listing(names: Iterable[object]) -> str:
-    """'a', 'b' and 3 more."""
+    """Names as a list in a sentence: 'a', 'b' and 3 more."""
     shown = [repr(name) for name in names]
     more = len(shown) - _SHOWN
     return ", ".join(shown) if more <= 0 else f"{', '.join(shown[:_SHOWN])} and {more} more"

@@ -12,17 +12,17 @@ Check = Callable[[Any], bool]
 
 
 def text(value: Any) -> bool:
-    """A string."""
+    """Whether the value is a string."""
     return isinstance(value, str)
 
 
 def flag(value: Any) -> bool:
-    """true or false."""
+    """Whether the value is true or false."""
     return isinstance(value, bool)
 
 
 def number(value: Any) -> bool:
-    """A finite number, which is not a truth value."""
+    """Whether the value is a finite number and no truth value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -32,22 +32,22 @@ def number(value: Any) -> bool:
 
 
 def one_of(*choices: Any) -> Check:
-    """One of the values listed."""
+    """A check for one of the values listed."""
     return lambda value: isinstance(value, str) and value in choices
 
 
 def many(check: Check, at_least: int = 0) -> Check:
-    """A list whose items all pass `check`."""
+    """A check for a list whose items all pass `check`."""
     return lambda value: isinstance(value, list) and len(value) >= at_least and all(map(check, value))
 
 
 def different(check: Check, at_least: int = 0) -> Check:
-    """A list of different items that all pass `check`."""
+    """A check for a list of different items that all pass `check`."""
     return lambda value: many(check, at_least)(value) and len(set(value)) == len(value)
 
 
 def anything(value: Any) -> bool:
-    """A value that its own reader will check."""
+    """True: the value has a reader of its own that checks it."""
     return True
 
 

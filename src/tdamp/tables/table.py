@@ -32,7 +32,7 @@ class Table:
     """Columns by name; the frame itself is never changed."""
 
     def __init__(self, frame: Any) -> None:
-        """Of a pandas or polars frame, an Arrow table, or a dict of columns."""
+        """Take a pandas or polars frame, an Arrow table, or a dict of columns."""
         self.frame = as_pandas(frame)
         self.names = tuple(tidy(name) for name in self.frame.columns)
         check_names(self.names)

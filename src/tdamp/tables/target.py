@@ -1,4 +1,4 @@
-"""What is to be predicted: numbers, or one of several classes."""
+"""The target of a table: numbers, or one of several classes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from .readers import DateReader, NumberReader
 from .table import Table
 
 Task = Literal["regression", "classification"]
+TASKS: dict[str, bool | None] = {"auto": None, "regression": False, "classification": True}
+"""By the name of the task: whether the target is one of classes; None where the target decides."""
 MAX_WHOLE_CLASSES = 10  # whole numbers with more different values than this are quantities
 CLASS_SHARE = 0.05  # and so are those with at least this share of different values, unless they are only two
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -36,14 +38,17 @@ class Target:
 
     @classmethod
     def fit(cls, table: Table, names: Sequence[str], task: str, notes: list[str]) -> Target:
-        """From rows whose target is there."""
+        """Learn the target from rows that have it."""
         columns = [table.cells(name) for name in names]
-        if task == "classification" or (task == "auto" and len(columns) == 1 and _is_classes(columns[0], notes)):
+        of_classes = TASKS[task]
+        if of_classes is None:
+            of_classes = len(columns) == 1 and _is_classes(columns[0], notes)
+            if len(columns) > 1:
+                notes.append(f"Targets {listing(names)}: several columns, so this is a regression.")
+        if of_classes:
             if len(columns) > 1:
                 raise TableError(f"Classification has one target column, not {len(columns)} ({listing(names)})")
             return cls(tuple(names), "classification", classes=_classes(columns[0]))
-        if task == "auto" and len(columns) > 1:
-            notes.append(f"Targets {listing(names)}: several columns, so this is a regression.")
         return cls(tuple(names), "regression", readers=tuple(_number_reader(cells) for cells in columns))
 
     def read(self, table: Table) -> np.ndarray:
@@ -57,7 +62,7 @@ class Target:
                     f"{cells.place(int(gone.argmax()))}: the target is missing in {int(gone.sum())} rows: "
                     "leave them out with usable_rows"
                 )
-        if self.task == "classification":
+        if self.classes:
             return self._labels(columns[0])
         y = [reader.read(cells) for reader, cells in zip(self.readers, columns, strict=True)]
         return y[0].copy() if len(y) == 1 else np.stack(y, axis=1)
@@ -65,16 +70,16 @@ class Target:
     def _labels(self, cells: Cells) -> np.ndarray:
         lookup = Lookup([str(label) for label in self.classes])
         texts = cells.texts()
-        found = {text: lookup.find(text) for text in set(texts)}
+        codes = {text: lookup.find(text) for text in set(texts)}
         for row, text in enumerate(texts):
-            if found[text] is None:
+            if codes[text] is None:
                 raise TableError(
                     f"{cells.place(row)}: the class {text!r} was not among those of training, {listing(self.classes)}"
                 )
-        return np.array(self.classes)[np.array([found[text] for text in texts], np.int64)]
+        return np.array(self.classes)[np.array([codes[text] for text in texts], np.int64)]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The target as plain data for JSON."""
         readers = [{**reader.notation._asdict(), "boolean": reader.boolean} for reader in self.readers]
         return {"names": list(self.names), "task": self.task, "readers": readers, "classes": list(self.classes)}
 

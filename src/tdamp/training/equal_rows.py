@@ -1,79 +1,45 @@
-"""Which rows are kept from a training, to judge it by: of equal rows all or none.
+"""Which rows are held out of a training, to judge it by: of equal rows all or none.
 
 A weight of four counts as four copies of its row, and tables have copies of their own. With one copy among the training
-rows the others would be asked for what was told. So kinds of rows are drawn, not rows: in the order of a hash of their
-numbers, which is random and the same however the rows come. Where inputs repeat by design (`repeats_by_design`) equal
-rows are no copies but observations, and each is a kind of its own. Oracle: enumeration of small tables.
+rows the others would be predicted from memory. So kinds of rows are drawn, not rows: in the order of a hash of their
+numbers, which is random and the same however the rows are ordered. Where inputs repeat by design (`repeats_of`)
+equal rows are not copies but observations, and each is a kind of its own. Oracle: enumeration of small tables.
 """
 
 from __future__ import annotations
 
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-from pandas.util import hash_array, hash_pandas_object
+from pandas.util import hash_array
 
-PIECE = 2**20
-"""Numbers that are hashed at a time."""
-CONFLICT = 0.1
-"""Of the rows whose inputs occur more than once: the share with another target beside theirs from which on inputs
-repeat by design. Copies have none."""
-OFTEN = 8
-"""Rows for each different input from which on inputs repeat by design, if no column is nearly one's own name."""
+from .repeats import keys_of, repeats_by_design, repeats_of
+
 MOST_LEARNED = 2**16
 """Keys of rows that a network keeps, to know them again: half a megabyte."""
-FEW_INPUTS = 30
-"""Different values of a single column, up to which it may be a category."""
-
-
-def keys_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A hash of each row in float32, (rows,) of 64 bits: equal rows have the same. Of n others any two do with
-    probability n**2 / 2**65 at most, and are then kept together, which does no harm."""
-    step = max(1, PIECE // max(1, prod(x.shape[1:]) + prod(y.shape[1:])))
-    found = []
-    for start in range(0, len(x), step):
-        here = slice(start, start + step)
-        with np.errstate(over="ignore"):
-            rows = np.column_stack([x[here], y[here]]).astype(np.float32) + np.float32(0)  # -0.0 and 0.0 are equal
-        found.append(hash_pandas_object(pd.DataFrame(rows), index=False).to_numpy())
-    return np.concatenate(found)
 
 
 def kinds_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """What is drawn or left together, by 64 bits for each row: `keys_of`, each with its number where inputs repeat by
-    design: the first of some equal rows, the second, and so on."""
-    keys = keys_of(x, y)
-    if not repeats_by_design(x, y):
+    design: the first of some equal rows, the second, and so on (or the first copies of one, the second, and so on)."""
+    keys, repeats = keys_of(x, y), repeats_of(x, y)
+    if not repeats.by_design:
         return keys
     order = np.argsort(keys, kind="stable")
     _, first, count = np.unique(keys[order], return_index=True, return_counts=True)
     number = np.empty(len(keys), np.uint64)
-    number[order] = np.arange(len(keys)) - np.repeat(first, count)
+    number[order] = (np.arange(len(keys)) - np.repeat(first, count)) // repeats.copies
     return hash_array(keys ^ hash_array(number))
 
 
-def repeats_by_design(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether equal rows are observations of their own, as in a table of categories, ratings or counts, and not copies.
-
-    Drawn together they would spoil the rest: of an input with both labels, all rows with one of them would be gone.
-    Copies have the targets of their originals. So inputs repeat by design where one input often has several of a few
-    targets (of many, equal ones are copies); or, if each has but one, where different inputs are few. What cannot be
-    told apart: a noiseless function of a few categories, and a few rows copied many times.
-    """
-    _, cell, rows = np.unique(keys_of(x, np.zeros((len(x), 0))), return_inverse=True, return_counts=True)
-    if len(rows) == len(x):
-        return False
-    targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
-    of_kinds = np.unique(np.column_stack([cell, targets]), axis=0)[:, 0]
-    several = np.bincount(of_kinds, minlength=len(rows))[cell] > 1
-    if several.sum() > CONFLICT * (rows[cell] > 1).sum():
-        return bool(targets.max() < np.sqrt(len(x)))
-    if len(x) < OFTEN * len(rows):
-        return False
-    values = [len(np.unique(column)) for column in x.T]
-    return 2 * max(values) <= len(rows) or (sum(n > 1 for n in values) == 1 and len(rows) <= FEW_INPUTS)
+def first_of_kinds(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each kind's first row, and for each row the number of its kind in that list."""
+    repeats = repeats_of(x, y)
+    if repeats.by_design and repeats.copies == 1:
+        return np.arange(len(x)), np.arange(len(x))
+    rows = kinds_of(x, y) if repeats.by_design else np.column_stack([x, y])
+    _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, kind.ravel()
 
 
 def as_evidence(kinds: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from .devices import check_alike, mesh_of
 from .fingerprint import problem_of
 from .fitted import Callback, Fitted, Monitor
 from .stored import Stored
-from .trainer import Run
+from .trainer import Trainer
 
 
 class FitOptions(TypedDict, total=False):
@@ -140,5 +140,5 @@ def check_one_process(job: TrainingJob) -> None:
 
 def train(job: TrainingJob) -> Fitted:
     """Run a job: the one way from a fit to Algorithm 1."""
-    where = job.seed, job.start, job.mesh, job.stage, job.tick
-    return Run(job.network, job.data, job.settings, job.groups, *where).train(job.callback, job.monitor)
+    trainer = Trainer(job.network, job.data, job.settings, job.groups, job.seed, job.start, job.mesh)
+    return trainer.train(job.callback, job.monitor, job.tick, job.stage)

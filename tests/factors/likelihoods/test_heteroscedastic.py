@@ -58,14 +58,14 @@ def test_score_of_the_mean_is_that_of_a_constant_noise() -> None:
 
 
 def test_mean_noise() -> None:
-    """closed form: the mean of a log-normal number, from a million draws."""
+    """calibration: the mean of a log-normal number over a million draws."""
     draws = 0.7 * np.exp(H_MEAN[:5] + np.sqrt(H_VAR[:5]) * RNG.normal(size=(10**6, 5)))
     found = np.asarray(heteroscedastic.mean_noise(Z, NOISE_VAR))[:5, 0]
     assert (np.abs(draws.mean(0) - found) < 5 * draws.std(0) / 1000).all()
 
 
 def test_huge_numbers_stay_finite() -> None:
-    """golden(a logarithm of the noise far outside its range, in float32, gives neither NaN nor infinity)"""
+    """contract: a logarithm of the noise far outside its range, in float32, gives neither NaN nor infinity."""
     mean = np.array([[0.0, 1e4], [0.0, -1e4], [1e4, 0.0]], np.float32)
     z = Moments(mean, np.full((3, 2), 1e3, np.float32))
     for part in Heteroscedastic().score(z, np.zeros((3, 1), np.float32), np.ones(1, np.float32)):

@@ -102,7 +102,7 @@ def test_permuting_classes_permutes_results(dtype: str) -> None:
 
 
 def test_margins() -> None:
-    """enumeration: margin z_m - z_y of every rival of two independent scores."""
+    """twin: margin z_m - z_y of every rival of two independent scores."""
     mean, var, label = random_scores(4, seed=4)
     margin, rival = probit.margins(Moments(mean, var), label)
     for i in range(len(label)):
@@ -115,7 +115,7 @@ def test_margins() -> None:
 
 @given(st.lists(st.tuples(*[st.floats(-6, 6, width=16)] * 2), min_size=32, max_size=32), st.floats(-6, 6, width=16))
 def test_always_proper(raw: list[tuple[float, float]], log_noise: float) -> None:
-    """identity: in float32 0 <= score_prec <= 1 / var and all finite, over 12 decades and margins of 200 sds."""
+    """contract: in float32 0 <= score_prec <= 1 / var and all finite, over 12 decades and margins of 200 sds."""
     a = np.array(raw, np.float64)
     var = (10.0 ** a[:, 0]).astype(np.float32).reshape(4, 8)
     mean = ((a[:, 1] ** 3).reshape(4, 8) * np.sqrt(var)).astype(np.float32)

@@ -102,7 +102,7 @@ def test_product_of_128_ratios_underflows_and_log_odds_do_not() -> None:
 
 
 def test_removed_and_unquestioned(dtype: str) -> None:
-    """identity: infinite offsets stay infinite and give probability exactly 0 or 1, never NaN."""
+    """contract: infinite offsets stay infinite and give probability exactly 0 or 1, never NaN."""
     rng = np.random.default_rng(0)
     slab = Moments((100 * rng.normal(size=(3, 8))).astype(dtype), rng.uniform(0.1, 1, size=(3, 8)).astype(dtype))
     slab = Moments(*(jnp.asarray(a * np.array([0, 1, 1], dtype)[:, None]) for a in slab))  # removed: known to be zero

@@ -45,7 +45,7 @@ def test_many_parameters_are_groups_of_one() -> None:
 
 
 def test_removed_and_unquestioned(dtype: str) -> None:
-    """identity: infinite offsets stay infinite whatever the evidence, and the probability is exactly 0 or 1."""
+    """contract: infinite offsets stay infinite whatever the evidence, and the probability is exactly 0 or 1."""
     slab = Moments(np.array([1e3, -1e-3, 0.0], dtype), np.array([1.0, 1e-6, 1e6], dtype))
     for offset, prob in ((-np.inf, 0.0), (np.inf, 1.0)):
         logit = spike_slab.active_logit(np.array(offset, dtype), slab, np.array(1.0, dtype))

@@ -102,7 +102,7 @@ def test_the_clients_order_and_names_are_nothing(iid: list[Round]) -> None:
 
 
 def test_no_majority_no_verdict(iid: list[Round]) -> None:
-    """enumeration: with fewer than four clients all are trusted, whatever they say; with four an outlier is seen."""
+    """contract: with fewer than four clients all are trusted, whatever they say; with four an outlier is seen."""
     layers, uploads = iid[-1]
     for count in range(1, LEAST_CLIENTS + 1):
         some = {k: changed(uploads[k], ATTACKS["tenfold"]) if k == 0 else uploads[k] for k in range(count)}
@@ -110,7 +110,7 @@ def test_no_majority_no_verdict(iid: list[Round]) -> None:
 
 
 def test_trust_falls_step_by_step(iid: list[Round]) -> None:
-    """identity: as one client's means move away, its trust falls from 1 to 0 through values in between."""
+    """contract: as one client's means move away, its trust falls from 1 to 0 through values in between."""
     layers, uploads = iid[-1]
     found = []
     for size in np.geomspace(0.1, 10, 60):

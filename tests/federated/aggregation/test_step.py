@@ -1,4 +1,4 @@
-"""combine: layers from the clients' posteriors, by hand."""
+"""step and average: layers from the clients' posteriors, by hand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from scipy.special import expit
 
 from tdamp.engine.turbo import Layer
-from tdamp.factors.priors import group, spike_slab
-from tdamp.factors.priors.burst import Chain
-from tdamp.federated.aggregation.step import average, recentred, settled, stepped
+from tdamp.factors.priors import base, spike_slab
+from tdamp.federated.aggregation.base import Round
+from tdamp.federated.aggregation.catalog import RULES
+from tdamp.federated.aggregation.step import recentred, settled, stepped
 from tdamp.federated.messages import Belief
 from tdamp.numerics.beliefs import Moments
 
@@ -31,13 +32,27 @@ def layer() -> Layer:
     centre, offset, bias_offset = RNG.normal(size=UNITS), RNG.normal(size=UNITS), RNG.normal(size=OUTPUTS)
     weight, bias, prob = slab(UNITS, OUTPUTS), slab(OUTPUTS), np.full(UNITS, 0.5)
     return Layer(
-        weight, bias, centre, offset, bias_offset, 0.7 * one, 0.4 * one, Chain(one, one), prob, np.array(False)
+        weight=weight,
+        bias=bias,
+        centre=centre,
+        offset=offset,
+        bias_offset=bias_offset,
+        base_var=0.7 * one,
+        bias_base_var=0.4 * one,
+        active_prob=prob,
+        sure=np.array(False),
     )  # type: ignore[arg-type]
 
 
 def belief(centre: np.ndarray | None = None) -> Belief:
     """A client's."""
     return Belief(slab(UNITS, OUTPUTS), slab(OUTPUTS), RNG.normal(size=UNITS) if centre is None else centre)
+
+
+def average(layers: list[Layer], posteriors: list, name: str, ids: np.ndarray | None) -> list[Layer]:
+    """The layers that a rule makes of posteriors with SHARES."""
+    shares = dict(enumerate(SHARES))
+    return RULES[name].aggregate(Round(layers, dict(enumerate(posteriors)), shares, shares, ids), None).layers
 
 
 def outputs(part: Any, u: np.ndarray) -> np.ndarray:
@@ -76,7 +91,7 @@ def test_geometric_layers() -> None:
     """identity: precisions and shifts are weighted averages, of weights and biases; offsets stay as they are."""
     layers = [layer(), layer()]
     posteriors = [[belief(l.centre) for l in layers] for _ in SHARES]
-    for l, new in enumerate(average(layers, posteriors, SHARES, "wga", np.array([0, 0, 1, 2]))):
+    for l, new in enumerate(average(layers, posteriors, "wga", np.array([0, 0, 1, 2]))):
         for part in ("weight", "bias"):
             each = [getattr(posterior[l], part) for posterior in posteriors]
             prec = sum(share / m.var for share, m in zip(SHARES, each, strict=True))
@@ -93,12 +108,12 @@ def test_algebraic_layers(ids: np.ndarray | None) -> None:
     layers = [layer(), layer()]
     layers[0] = layers[0]._replace(offset=np.full(UNITS, 0.3))  # one for each group, as the engine has it
     posteriors = [[belief(l.centre) for l in layers] for _ in SHARES]
-    for l, new in enumerate(average(layers, posteriors, SHARES, "waa", ids)):
+    for l, new in enumerate(average(layers, posteriors, "waa", ids)):
         old, groups = layers[l], ids if l == 0 else None
         weights, biases = ([getattr(p[l], part) for p in posteriors] for part in ("weight", "bias"))
 
         def on(offset: Any, slab: Moments, old: Layer = old, groups: Any = groups) -> np.ndarray:
-            return expit(group.active_logit(offset, slab, old.base_var, groups))
+            return expit(base.group_logit(offset, slab, old.base_var, groups))
 
         def bias_on(offset: Any, slab: Moments, old: Layer = old) -> np.ndarray:
             return expit(spike_slab.active_logit(offset, slab, old.bias_base_var))

@@ -1,4 +1,7 @@
-"""`tdamp federate`: the app folder, and a run on Flower's simulation engine."""
+"""`tdamp federate`: the app folder, and a run on Flower's simulation engine.
+
+covers: cli.federate, federated.flower.server, federated.flower.tables, federated.flower.wire
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ from flwr.app import Context, RecordDict
 from helpers.flower_grid import DirectGrid
 from tdamp import load
 from tdamp.cli import main
+from tdamp.estimators import ESTIMATORS
 from tdamp.federated import federated_fit
 from tdamp.federated.flower import server, wire
 from tdamp.federated.flower.tables import read_schema, table_client_app, table_server_app
 from tdamp.federated.privacy.central import epsilon
-from tdamp.federated.rounds import Private
-from tdamp.persistence.folder import ModelFileError
-from tdamp.persistence.save import ESTIMATORS, load_with_extra
+from tdamp.federated.rounds import PrivateRounds
+from tdamp.io.errors import ModelFileError
+from tdamp.persistence.save import load_with_extra
 from tdamp.tables import Encoder, read_table
 
 SMALL = ["--hidden", "8", "--batch-size", "16", "--rounds", "2", "--local-epochs", "1"]
@@ -80,7 +84,7 @@ def with_data(app: Any, tables: list[Path]) -> Any:
 
 
 def test_no_rows_in_the_app(tables: list[Path], tmp_path: Path) -> None:
-    """enumeration: no number of the sample but those of the encoder is in any file."""
+    """contract: no number of the sample but those of the encoder is in any file."""
     main.main(["federate", "app", str(tmp_path / "app"), "--like", str(tables[0]), "--target", "band", *SMALL])
     text = "".join(path.read_text() for path in (tmp_path / "app").iterdir())
     areas = pd.read_csv(tables[0])["area"].astype(str)
@@ -89,7 +93,7 @@ def test_no_rows_in_the_app(tables: list[Path], tmp_path: Path) -> None:
 
 
 def test_wrong_wishes(tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """enumeration: each ends with 2 and a line that says what was expected."""
+    """contract: each ends with 2 and a line that says what was expected."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     like = ["--like", str(tables[0]), "--target", "band"]
@@ -107,12 +111,14 @@ def test_wrong_wishes(tables: list[Path], tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_private_app(tables: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """enumeration: privacy goes from the command to the history, which has its account and nothing of a client.
+    """contract: privacy goes from the command to the history, which has its account and nothing of a client.
 
     This seed's noise makes some weights surer than any rows could: the next round's honest uploads count all the same.
     """
     rng = np.random.default_rng(22)
-    monkeypatch.setattr(server, "ending_of", lambda privacy, participation: Private(privacy, participation, rng))
+    monkeypatch.setattr(
+        server, "round_policy", lambda privacy, participation: PrivateRounds(privacy, participation, rng)
+    )
     app = tmp_path / "app"
     said = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3"]
     assert main.main([*said, *PRIVATE, *SMALL]) == 0
@@ -129,7 +135,7 @@ def test_a_private_app(tables: list[Path], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_no_table_named(tables: list[Path], tmp_path: Path) -> None:
-    """identity: a node without `data` says how to name it; a folder in the way is seen before training."""
+    """contract: a node without `data` says how to name it; a folder in the way is seen before training."""
     main.main(["federate", "app", str(tmp_path / "app"), "--like", str(tables[0]), "--target", "band", *SMALL])
     schema = tmp_path / "app" / "federation.json"
     grid = DirectGrid(table_client_app(schema), 1)
@@ -145,9 +151,8 @@ def test_no_table_named(tables: list[Path], tmp_path: Path) -> None:
     assert "expected the path of its table: start it with --node-config" in str(reply.error.reason)
 
 
-@pytest.mark.slow
 def test_run_on_the_simulation_engine(tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """identity: `tdamp federate run` ends with a model whose history has every client in every round."""
+    """contract: `tdamp federate run` ends with a model whose history has every client in every round."""
     frame = pd.concat([pd.read_csv(path) for path in tables]).dropna()
     frame.to_csv(tmp_path / "all.csv", index=False)
     said = ["federate", "run", str(tmp_path / "all.csv"), "--target", "band", "--clients", "2", "--json"]

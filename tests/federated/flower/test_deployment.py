@@ -1,4 +1,7 @@
-"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies."""
+"""The how-to page, step by step, with real processes on this machine: TLS, node keys, and a node that dies.
+
+covers: federated.flower.simulation
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from helpers.flower_deployment import SMALL, houses, rounds_done, status
 from helpers.flower_processes import Hanging, Processes
 from tdamp import load
+from tdamp.estimators import ESTIMATORS
 from tdamp.federated import federated_fit
 from tdamp.federated.flower.simulation import environment, free_port, wait_for
 from tdamp.federated.flower.tables import read_schema
 from tdamp.federated.messages import named
 from tdamp.persistence import folder
-from tdamp.persistence.save import ESTIMATORS
 from tdamp.tables import read_table
 
 PAGE = (Path(__file__).parents[3] / "docs" / "federated-howto.md").read_text()
@@ -46,7 +48,6 @@ def twin(app: Path, data: Path) -> Any:
     return federated_fit(estimator, rows, rounds=2, local_epochs=2, callback=lambda record: True).estimator
 
 
-@pytest.mark.slow
 def test_three_machines(tmp_path: Path) -> None:
     """twin: the page's commands give the first round of `federated_fit` bit for bit; then a node dies in mid-round.
 

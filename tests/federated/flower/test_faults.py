@@ -1,4 +1,7 @@
-"""Clients that fail, are silent, come late, or say what cannot be: the others go on, and the log says so."""
+"""Clients that fail, are silent, come late, or say what cannot be: the others go on, and the log says so.
+
+covers: federated.flower.client, federated.flower.membership, federated.flower.strategy
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ def test_too_few_replies_repeat_the_round(said: pytest.LogCaptureFixture) -> Non
 
 
 def test_a_run_that_never_gets_on_ends() -> None:
-    """enumeration: after MOST_FAILED rounds that did not count, with a word about the checkpoint."""
+    """contract: after MOST_FAILED rounds that did not count, with a word about the checkpoint."""
     grid = grid_of(numbers())
     grid.broken = lambda client, kind, group: "error" if kind == "train" else None
     with pytest.raises(Stalled, match=r"0 uploads, 1 are needed.*checkpoint"):
@@ -73,7 +76,7 @@ def test_a_run_that_never_gets_on_ends() -> None:
 
 
 def test_a_late_client_joins_the_next_round() -> None:
-    """identity: it is asked who it is, its rows count from its first upload on."""
+    """contract: it is asked who it is, its rows count from its first upload on."""
     rows = numbers()
     grid = grid_of(rows)
     late = {node: client for node, client in grid.nodes.items() if client == 1}
@@ -93,7 +96,7 @@ def test_a_late_client_joins_the_next_round() -> None:
 
 
 def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pytest.LogCaptureFixture) -> None:
-    """enumeration: what `refused` names, and what cannot be read, is not in the round."""
+    """contract: what `problem_of_upload` names, and what cannot be read, is not in the round."""
     grid = grid_of(numbers())
     real = grid.app
 
@@ -106,7 +109,7 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
     grid.app = app
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
-    monkeypatch.setattr(validate, "refused", refuse)
+    monkeypatch.setattr(validate, "problem_of_upload", refuse)
     found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
     assert found.history["clients"].tolist() == [[0]]
     assert "Client 1's upload is refused: too heavy" in said.text
@@ -114,7 +117,7 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
 
 
 def test_clients_that_do_not_fit_are_named(said: pytest.LogCaptureFixture) -> None:
-    """enumeration: other columns, an infinite number, a number taken twice; the run ends for want of clients."""
+    """contract: other columns, an infinite number, a number taken twice; the run ends for want of clients."""
     good = numbers()[0]
     narrow, huge = (good[0][:, :3], good[1]), (good[0], np.where(np.arange(len(good[1])) == 0, np.inf, good[1]))
     grid = grid_of([good, narrow, huge])
@@ -127,7 +130,7 @@ def test_clients_that_do_not_fit_are_named(said: pytest.LogCaptureFixture) -> No
 
 
 def test_labels_that_do_not_fit(said: pytest.LogCaptureFixture) -> None:
-    """enumeration: text here and numbers there; weights by class, which no client can know."""
+    """contract: text here and numbers there; weights by class, which no client can know."""
     (X, y), *_ = words()
     grid = grid_of([(X, y), (X, (y == "low").astype(int))])
     with pytest.raises(TooFew):
@@ -138,7 +141,7 @@ def test_labels_that_do_not_fit(said: pytest.LogCaptureFixture) -> None:
 
 
 def test_rules_and_numbers() -> None:
-    """enumeration: what cannot be asked for, and a node without a number."""
+    """contract: what cannot be asked for, and a node without a number."""
     for wrong in ({"min_replies": 2}, {"participation": 0.0}, {"round_timeout": 0.0}, {"patience": -1.0}):
         with pytest.raises(ValueError, match="expected"):
             Rules(**wrong)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ TIMEOUT = 120
 
 @pytest.mark.faults
 def test_nothing_is_lost(tmp_path: Path) -> None:
-    """identity: the history says who took part in every round, and no round is missing or twice.
+    """contract: the history says who took part in every round, and no round is missing or twice.
 
     The server is killed after the first round and started again; a third client joins, and a fourth whose table has
     no such column; the second client hangs in the last round, which goes on without it.

@@ -18,7 +18,16 @@ from hypothesis.extra.numpy import arrays
 
 from helpers.flower_grid import DirectGrid
 from helpers.little_federation import federation, problem, terms, uploads_of
-from tdamp.federated.flower.secure import DIGITS, HALF, Party, Summed, client_app, digits_of, server_app, total_of
+from tdamp.federated.flower.secure import (
+    DIGITS,
+    HALF,
+    SecureSumClient,
+    SecureSumStrategy,
+    client_app,
+    digits_of,
+    server_app,
+    total_of,
+)
 from tdamp.federated.messages import named
 from tdamp.federated.privacy import central, secure_sum
 
@@ -63,7 +72,7 @@ def test_flower_sums_exactly_and_sees_no_upload(lost: int | None, monkeypatch: p
     client put in, and all look like draws from 2^32 numbers.
     """
     server, clients = little()
-    seen, sent, end, fit = [], [], Summed.aggregate_fit, Party.fit
+    seen, sent, end, fit = [], [], SecureSumStrategy.aggregate_fit, SecureSumClient.fit
 
     def ended(self: Any, server_round: int, results: Any, failures: Any) -> Any:
         seen.append([(found.parameters.tensors, found.num_examples, found.metrics) for _, found in results])
@@ -73,8 +82,8 @@ def test_flower_sums_exactly_and_sees_no_upload(lost: int | None, monkeypatch: p
         sent.append(fit(self, parameters, config))
         return sent[-1]
 
-    monkeypatch.setattr(Summed, "aggregate_fit", ended)
-    monkeypatch.setattr(Party, "fit", fitted)
+    monkeypatch.setattr(SecureSumStrategy, "aggregate_fit", ended)
+    monkeypatch.setattr(SecureSumClient, "fit", fitted)
     wire = Wire(client_app(lambda context: clients[int(context.node_config["partition-id"])]), lost)
     server_app(server, CLIENTS)(wire, Context(1, 0, {}, RecordDict(), {}))
 
@@ -112,10 +121,12 @@ def test_private_moves_through_digits() -> None:
     (server, clients), (twin, _) = little(), little()
     privacy, sent = central.Privacy(2.0, 1e-12), server.broadcast(0)
     config: Any = {"names": ",".join(named(sent)), "clients": CLIENTS}
-    replies = [Party(client, privacy).fit(list(named(sent).values()), config) for client in clients]
+    replies = [SecureSumClient(client, privacy).fit(list(named(sent).values()), config) for client in clients]
     assert all(len(arrays) == 1 and rest == [1, {}] for arrays, *rest in replies)
     mean = ndarrays_to_parameters([np.mean([arrays[0] for arrays, *_ in replies], 0)])
-    Summed(server, CLIENTS, moves=True).aggregate_fit(1, [(None, SimpleNamespace(parameters=mean))] * CLIENTS, [])
+    SecureSumStrategy(server, CLIENTS, moves=True).aggregate_fit(
+        1, [(None, SimpleNamespace(parameters=mean))] * CLIENTS, []
+    )
     moves = [central.moves_of(twin.terms, sent, upload) for upload in uploads_of(twin, clients).values()]
     assert all(np.linalg.norm(move) > privacy.clip for move in moves)
     central.absorb(twin, central.private_sums(privacy, moves, moves[0].size, np.random.default_rng(0)), CLIENTS)
@@ -125,6 +136,6 @@ def test_private_moves_through_digits() -> None:
 
 @pytest.mark.parametrize("clients", [1, 1024])
 def test_too_few_or_too_many(clients: int) -> None:
-    """enumeration: one client alone cannot be hidden, and a total of too many would not fit."""
+    """contract: one client alone cannot be hidden, and a total of too many would not fit."""
     with pytest.raises(ValueError, match="n_clients"):
         server_app(little()[0], clients)

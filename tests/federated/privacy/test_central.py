@@ -31,10 +31,9 @@ from tdamp.federated.privacy.central import (
     private_sums,
     size_of,
 )
-from tdamp.federated.rounds import Private
+from tdamp.federated.rounds import PrivateRounds, run_rounds
 from tdamp.federated.server import Server
-from tdamp.federated.simulation import play
-from tdamp.federated.validate import refused
+from tdamp.federated.validate import problem_of_upload
 from tdamp.prediction import batched
 
 QUIET = 1e-15
@@ -105,7 +104,7 @@ def test_epsilon_of_drawn_clients(participation: float) -> None:
 
 
 def test_epsilon_grows() -> None:
-    """identity: with rounds and with participation, and it falls with the noise; nothing done is nothing told."""
+    """contract: with rounds and with participation, and it falls with the noise; nothing done is nothing told."""
     assert epsilon(0, 0.5, 1.0, 1e-5) == 0
     for grows in (
         [epsilon(rounds, 0.2, 1.0, 1e-5) for rounds in (1, 2, 10, 50)],
@@ -130,7 +129,7 @@ def test_one_client_s_posterior_comes_back() -> None:
 
 
 def test_any_sum_is_a_posterior() -> None:
-    """identity: after noise alone (nobody was drawn) all is finite and variances are positive."""
+    """contract: after noise alone (nobody was drawn) all is finite and variances are positive."""
     agreed = terms("classification")
     server, _ = federation(agreed, *problem("classification", 40), [np.arange(40)])
     for seed in range(5):
@@ -142,7 +141,7 @@ def test_any_sum_is_a_posterior() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_strong_noise_refuses_nobody(task: str) -> None:
-    """enumeration: honest clients count in every round, wherever noise has put the posterior that they begin from.
+    """contract: honest clients count in every round, wherever noise has put the posterior that they begin from.
 
     The door of an open federation would refuse them: no rows could have told so much. The noise variance stays within
     the bounds of all trainings.
@@ -150,29 +149,33 @@ def test_strong_noise_refuses_nobody(task: str) -> None:
     refused_openly = 0
     for seed in range(4):
         server, clients = federation(terms(task), *problem(task, 60), np.split(np.arange(60), 3))
-        ending = Private(Privacy(4.0, 6.0), rng=np.random.default_rng(seed))
+        policy = PrivateRounds(Privacy(4.0, 6.0), rng=np.random.default_rng(seed))
         for _ in range(3):
             sent, uploads = server.broadcast(0), uploads_of(server, clients)
-            assert [ending.refused(server, upload) for upload in uploads.values()] == [None] * 3
-            refused_openly += sum(refused(server, upload) is not None for upload in uploads.values())
-            ending.end(server, dict.fromkeys(uploads, sent), uploads)
+            assert [policy.problem_of_upload(server, upload) for upload in uploads.values()] == [None] * 3
+            refused_openly += sum(problem_of_upload(server, upload) is not None for upload in uploads.values())
+            policy.end_round(server, dict.fromkeys(uploads, sent), uploads)
             ratio = np.asarray(server.state.noise_var) / server.state.noise_scale
             assert np.all((ratio >= 0.999 * NOISE_RANGE[0]) & (ratio <= 1.001 * NOISE_RANGE[1]))
     assert refused_openly > 0
     again = federation(terms(task), *problem(task, 60), np.split(np.arange(60), 3))
-    assert len(list(play(*again, Private(Privacy(4.0, 6.0), rng=np.random.default_rng(0))))) == 3
+    assert len(list(run_rounds(*again, PrivateRounds(Privacy(4.0, 6.0), rng=np.random.default_rng(0))))) == 3
 
 
 def test_what_cannot_be_clipped_is_refused() -> None:
-    """enumeration: a private round's door lets pass no NaN and no variance of zero."""
+    """contract: a private round's door lets pass no NaN and no variance of zero."""
     server, clients = federation(terms("regression"), *problem("regression", 40), [np.arange(40)])
     upload = clients[0].train(server.broadcast(0))
-    ending = Private(Privacy(4.0, 1.0))
-    assert ending.refused(server, upload) is None
-    assert "NaN" in (ending.refused(server, upload._replace(noise_var=upload.noise_var * np.float32(np.nan))) or "")
+    policy = PrivateRounds(Privacy(4.0, 1.0))
+    assert policy.problem_of_upload(server, upload) is None
+    assert "NaN" in (
+        policy.problem_of_upload(server, upload._replace(noise_var=upload.noise_var * np.float32(np.nan))) or ""
+    )
     first = upload.posterior[0]
     certain = first._replace(weight=first.weight._replace(var=0 * first.weight.var))
-    assert "not positive" in (ending.refused(server, upload._replace(posterior=(certain, *upload.posterior[1:]))) or "")
+    assert "not positive" in (
+        policy.problem_of_upload(server, upload._replace(posterior=(certain, *upload.posterior[1:]))) or ""
+    )
 
 
 def test_a_sum_under_masks() -> None:
@@ -194,7 +197,7 @@ def test_drawn_clients() -> None:
 
 @pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"noise_multiplier": 0.0}, {"delta": 1.0}, {"clip": np.nan}])
 def test_promises_of_nothing(wrong: dict[str, float]) -> None:
-    """enumeration: numbers without a guarantee are refused; so are terms under which clients tell more."""
+    """contract: numbers without a guarantee are refused; so are terms under which clients tell more."""
     with pytest.raises(ValueError, match="expected positive"):
         Privacy(**({"clip": 1.0, "noise_multiplier": 1.0} | wrong))
     agreed: Any = terms("regression", noise="server")

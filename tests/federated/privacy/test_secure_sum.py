@@ -70,7 +70,7 @@ def test_a_total_is_exact_but_for_the_rounding(values: list[float]) -> None:
 
 @pytest.mark.parametrize("clients", [1, 3, 1000])
 def test_no_total_overflows(clients: int) -> None:
-    """enumeration: the largest numbers that are taken add up to what is read again; anything beyond is refused."""
+    """contract: the largest numbers that are taken add up to what is read again; anything beyond is refused."""
     most = LIMIT / clients * QUANTUM
     total = decoded(added([encoded({"a": np.array([most, -most])}, clients)] * clients))["a"]
     np.testing.assert_allclose(total, [clients * most, -clients * most], rtol=1e-12)
@@ -80,7 +80,7 @@ def test_no_total_overflows(clients: int) -> None:
 
 
 def test_a_total_that_is_none_is_refused() -> None:
-    """enumeration: a precision that is not positive, and no rows; the round before stays."""
+    """contract: a precision that is not positive, and no rows; the round before stays."""
     agreed, server, clients = little("regression")
     sums = sums_of(agreed, server.broadcast(0), uploads_of(server, clients[:1])[0])
     before = jax.tree.leaves(server.state)
@@ -94,7 +94,7 @@ def test_a_total_that_is_none_is_refused() -> None:
     "changes", [{"aggregation": "waa"}, {"aggregation": "sites"}, {"precision": "factored"}, {"robust": True}]
 )
 def test_other_averages_need_single_posteriors(changes: dict[str, Any]) -> None:
-    """enumeration: terms with an average that is no sum are refused by name."""
+    """contract: terms with an average that is no sum are refused by name."""
     agreed, server, clients = little("regression", **changes)
     with pytest.raises(ValueError, match=str(next(iter(changes.values())))):
         sums_of(agreed, server.broadcast(0), uploads_of(server, clients[:1])[0])

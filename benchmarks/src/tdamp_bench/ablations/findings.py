@@ -61,7 +61,7 @@ def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
     """Fixed rho and plain EM do not control the number of units; the modified rule does."""
     found = []
     for curve in RHO:
-        worst, said = 0.0, []
+        worst, reached = 0.0, []
         for data, task in tasks.items():
             for keep in SHARES:
                 here = pick(final, data=data, method=curve.name, keep=keep)
@@ -69,12 +69,12 @@ def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
                     units, goal = here["units"].mean(), n_keep(task.widths, keep)
                     worst = max(worst, abs(units - goal) / goal)
                     loss = _shown(task, float(here["loss"].mean()))
-                    said.append(f"{task.title} {units:.0f} of {goal} units, {task.loss} {loss}")
-        if said:
+                    reached.append(f"{task.title} {units:.0f} of {goal} units, {task.loss} {loss}")
+        if reached:
             verdict = Verdict(f"{curve.label}: units left, worst distance from the target", worst, "<=", NEAR)
             word = "controls" if verdict.met else "does not control"
             claim, variant = RULES.get(curve.name, ("", "tdamp"))
-            sentence = f"{curve.label} {word} the number of units: {'; '.join(said)}."
+            sentence = f"{curve.label} {word} the number of units: {'; '.join(reached)}."
             found.append(Finding(verdict, sentence, claim, variant))
     return found
 

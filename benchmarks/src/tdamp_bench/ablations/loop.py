@@ -29,7 +29,7 @@ from tdamp.training.data import check_data
 from tdamp.training.epoch import segments
 from tdamp.training.fitted import active_units
 from tdamp.training.outcome import Outcome
-from tdamp.training.trainer import SEGMENTS
+from tdamp.training.sparsity import SEGMENTS
 
 from ..core.jobs import Job, Run, loss_of
 

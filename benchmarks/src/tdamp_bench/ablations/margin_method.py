@@ -1,4 +1,4 @@
-"""tdamp, with a look at its margins after the first and after the last epoch."""
+"""tdamp, with its margins recorded after the first and after the last epoch."""
 
 from __future__ import annotations
 

@@ -53,21 +53,14 @@ class Minibatches(Arm):
 
     def e_step(self, plan: Plan, knobs: Knobs, state: State, *batches: Any) -> tuple[State, NoiseStats]:
         """Every minibatch from the first prior."""
-        return _without_pasp(plan, self.averaged, knobs, _with(state, self.first), *batches)
+        return _without_pasp(plan, self.averaged, knobs, _with(state, self.first), batches)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _without_pasp(
-    plan: Plan,
-    averaged: bool,
-    knobs: Knobs,
-    prior: State,
-    x: Array,
-    y: Array,
-    weight: Array,
-    order: Array,
-    present: Array,
+    plan: Plan, averaged: bool, knobs: Knobs, prior: State, batches: tuple[Array, ...]
 ) -> tuple[State, NoiseStats]:
+    x, y, weight, order, present = batches
     steps = present.any(-1).sum(dtype="int32")
     nothing = jax.tree.map(jnp.zeros_like, _naturals(_beliefs(prior)))
 

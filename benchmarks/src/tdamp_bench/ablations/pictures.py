@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tdamp._optional import need
-
 from ..core.jobs import n_keep
+from ..core.plotting import plt, ticker
 from ..figures import draw, tidy
 from ..figures.tasks import Task
 from .arms import FIXED_NOISE, HEADS, PARTS, PASP, RHO, SHARES, TURBO
@@ -69,8 +68,6 @@ def _by_noise(points: pd.DataFrame, task: Task) -> draw.Panel:
 
 def overview(points: pd.DataFrame, tasks: Tasks, path: Path) -> None:
     """Final losses of all arms with one standard error, part by part, written as `path`.png and `path`.svg."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     rows = _rows(points)
     with plt.rc_context({"svg.hashsalt": "tdamp", "font.size": 8}):
         height = 0.6 + 0.19 * (len(rows) + len(PARTS))
@@ -88,7 +85,6 @@ def overview(points: pd.DataFrame, tasks: Tasks, path: Path) -> None:
             axis.set_xscale("log")
             axis.set_title(task.title, loc="left", fontweight="bold")
             axis.set_xlabel(_loss(task))
-            ticker = need("matplotlib.ticker", "bench")
             axis.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
             axis.xaxis.set_minor_formatter(ticker.FuncFormatter(_some_minor))
             axis.grid(True, which="both", axis="x", alpha=0.2)

@@ -1,4 +1,4 @@
-"""`tdamp bench ...`: measurements, most of them beside peers (extra `bench`)."""
+"""`tdamp bench SUITE`: measurements, most of them beside peers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ PARTS = ("mnist", "boston", "keep", "depth", "depth8", "depth16")
 UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
 UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "ensemble_adamw", "laplace")
 SOAK_PARTS = ("problems", "streams")
+RESUMABLE = "What has finished is kept and not run again: the command may be interrupted."
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
-    bench = commands.add_parser("bench", help="measure against peers (extra `bench`)")
+    """Add the command to the parser."""
+    bench = commands.add_parser("bench", help="measure against peers")
     bench.set_defaults(command=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(title="benchmarks", metavar="BENCHMARK")
 
@@ -36,7 +37,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     classes = kinds.add_parser(
         "classes",
         help="class probabilities on MNIST beside Adam, an ensemble of Adams and Laplace",
-        description="What has finished is kept and not run again: the command may be interrupted.",
+        description=RESUMABLE,
     )
     classes.add_argument("--seeds", nargs="+", type=seed, help="default: 0 1 2")
     _add_common(classes)
@@ -45,7 +46,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     uci = kinds.add_parser(
         "uci",
         help="RMSE, log score and coverage on six tables, beside published figures and four peers",
-        description="What has finished is kept and not run again: the command may be interrupted.",
+        description=RESUMABLE,
     )
     uci.add_argument("--sets", nargs="+", choices=UCI_SETS, help="tables; all by default")
     uci.add_argument("--methods", nargs="+", choices=UCI_METHODS, help="all by default")
@@ -57,12 +58,15 @@ def add(commands: argparse._SubParsersAction) -> None:
     simulated = kinds.add_parser(
         "simulated",
         help="epistemic variance against true error, on data drawn from the model",
-        description="What has finished is kept and not run again: the command may be interrupted.",
+        description=RESUMABLE,
     )
     simulated.add_argument("--draws", type=count, metavar="N", help="the first N draws only; default: 200")
     _add_common(simulated)
     simulated.set_defaults(command=run_simulated)
+    _add_stream_and_soak(kinds)
 
+
+def _add_stream_and_soak(kinds: argparse._SubParsersAction) -> None:
     stream = kinds.add_parser("stream", help="memory and seconds of fits from Parquet files of up to 5 million rows")
     stream.add_argument("--folder", type=Path, help="for the files, 3 GB at most; by default that of temporary files")
     _add_common(stream)
@@ -71,7 +75,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     soak = kinds.add_parser(
         "soak",
         help="2,000 random networks on hostile data and hostile streams: is anything not finite?",
-        description="What has finished is kept and not run again: the command may be interrupted.",
+        description=RESUMABLE,
     )
     soak.add_argument("--only", nargs="+", choices=SOAK_PARTS, default=SOAK_PARTS, help="parts to run; all by default")
     _add_common(soak)

@@ -1,4 +1,4 @@
-"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, or a study, from the runs up (extra `bench`)."""
+"""`tdamp reproduce FIGURE`: a figure of the paper's evaluation, or a study, from the runs up."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from tdamp.cli.arguments import count
-from tdamp.cli.exit_codes import Stop
-from tdamp.cli.output import tell
+from tdamp.cli.exit_codes import CommandError
+from tdamp.cli.output import print_status
 
 FEDERATED = ("federated-curves", "federated-sparsity", "federated-skew")
 STUDIES = ("probit-sweep", "sweeps", "hmc", "state-evolution", "shift")
@@ -17,10 +17,10 @@ DATA = ("boston", "mnist")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
-    """On the parser."""
+    """Add the command to the parser."""
     command = commands.add_parser(
         "reproduce",
-        help="repeat a figure of the paper's evaluation, or a study (extra `bench`)",
+        help="repeat a figure of the paper's evaluation, or a study",
         description="Runs that are finished are kept and never run again: a figure may be interrupted, and made in "
         "parts over several nights. What is drawn always shows every run that the folder holds.",
     )
@@ -48,9 +48,9 @@ def run(chosen: argparse.Namespace) -> None:
     try:
         registry.run(chosen.figure, options, Console())
     except WrongOption as error:
-        raise Stop(str(error)) from error
+        raise CommandError(str(error)) from error
     except KeyboardInterrupt:
-        tell(f"finished runs are kept in {options.folder(chosen.figure)}. Go on with: {same_command(chosen)}")
+        print_status(f"finished runs are kept in {options.folder(chosen.figure)}. Go on with: {same_command(chosen)}")
         raise
 
 

@@ -28,7 +28,7 @@ def show_verdicts(console: Console, verdicts: Sequence[dict[str, Any]]) -> None:
 
 
 def verdict_word(verdict: dict[str, Any]) -> str:
-    """kept, tied or missed; files written before ties were told apart have none."""
+    """kept, tied or missed; files written before ties were distinguished have none."""
     return "kept" if verdict["met"] else "tied" if verdict.get("tied") else "missed"
 
 

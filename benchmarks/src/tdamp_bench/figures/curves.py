@@ -101,5 +101,5 @@ def _better(task: Task, variant: str, runs: pd.DataFrame, rival: str, label: str
         return []
     name = NAMES[variant]
     verdict = apart.verdict(f"{task.title}, {name}: final {task.loss} is below {label}'s")
-    said = f"{name} ends at a mean {task.loss} of {apart.ours:.4g}, {label} at {apart.theirs:.4g}"
-    return [Finding(verdict, f"{task.title}: {said}: {apart.word} it, difference {apart.text()}.", claim, variant)]
+    text = f"{name} ends at a mean {task.loss} of {apart.ours:.4g}, {label} at {apart.theirs:.4g}"
+    return [Finding(verdict, f"{task.title}: {text}: {apart.word} it, difference {apart.text()}.", claim, variant)]

@@ -1,4 +1,4 @@
-"""The look of the figures: one colour a method everywhere, mean lines with a band of one standard error."""
+"""The style of the figures: one colour a method everywhere, mean lines with a band of one standard error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tdamp._optional import need
+from ..core.plotting import plt, ticker
 
 
 @dataclass(frozen=True)
 class Style:
-    """Colour, dashes and marker: no two lines are told apart by colour alone."""
+    """Colour, dashes and marker: no two lines differ by colour alone."""
 
     color: str
     dashes: str | tuple = "-"
@@ -79,8 +79,6 @@ def lines(points: pd.DataFrame, x: str, labels: Mapping[str, str], scale: float 
 
 def figure(panels: Sequence[Panel], path: Path, styles: Mapping[str, Style] = STYLES) -> None:
     """Panels side by side over one legend, written as `path`.png and `path`.svg."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     # the salt and the missing date make the same drawing the same file
     with plt.rc_context(
         {"svg.hashsalt": "tdamp", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
@@ -89,10 +87,10 @@ def figure(panels: Sequence[Panel], path: Path, styles: Mapping[str, Style] = ST
         handles: dict[str, Any] = {}
         names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
         spare = iter(SPARE * len(names))
-        look = {name: styles[name] if name in styles else next(spare) for name in names}
+        chosen = {name: styles[name] if name in styles else next(spare) for name in names}
         for axis, panel in zip(axes[0], panels, strict=True):
             for line in panel.lines:
-                handles.setdefault(line.label, _draw_line(axis, line, look[line.name], panel.x_ticks is not None))
+                handles.setdefault(line.label, _draw_line(axis, line, chosen[line.name], panel.x_ticks is not None))
             _dress(axis, panel)
         columns = min(2 * len(panels), max(1, len(handles)))
         rows = -(-len(handles) // columns)
@@ -111,8 +109,8 @@ def _draw_line(axis: Any, line: Line, style: Style, markers: bool) -> Any:
     x, mean = np.asarray(line.x, float), np.asarray(line.mean, float)
     mean = np.where(np.isfinite(mean), mean, np.nan)
     marker = style.marker if markers else None
-    look = {"color": style.color, "linewidth": style.width, "linestyle": style.dashes}
-    (handle,) = axis.plot(x, mean, marker=marker, markersize=4, zorder=2 + style.width, **look)
+    strokes = {"color": style.color, "linewidth": style.width, "linestyle": style.dashes}
+    (handle,) = axis.plot(x, mean, marker=marker, markersize=4, zorder=2 + style.width, **strokes)
     if line.se is not None:
         se = np.nan_to_num(np.asarray(line.se, float), nan=0.0)
         axis.fill_between(x, mean - se, mean + se, color=style.color, alpha=0.16, linewidth=0)
@@ -120,7 +118,6 @@ def _draw_line(axis: Any, line: Line, style: Style, markers: bool) -> Any:
 
 
 def _dress(axis: Any, panel: Panel) -> None:
-    ticker = need("matplotlib.ticker", "bench")
     axis.set_title(panel.title, loc="left", fontweight="bold")
     axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_y:

@@ -1,4 +1,4 @@
-"""What the two federated figures share: rounds, looks, and what they have to say about themselves."""
+"""What the two federated figures share: rounds, styles and notes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LOOK = {
     "tdamp_federated_small": replace(STYLES["tdamp"], dashes=(0, (1, 1))),
     "fedavg_group_lasso_small": replace(STYLES["group_lasso"], dashes=(0, (1, 1))),
 }
-"""As the same optimiser looks in the centralised figures."""
+"""Styles of the same optimiser in the centralised figures."""
 
 
 def small(name: str) -> str:

@@ -71,12 +71,12 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
         if len(leads) == 2:
             ratio = leads[1] / leads[0] if leads[0] > 0 else math.nan
             name = f"{_title(task, who)}: lead over {SMALL_RIVAL_NAME} at keep {SMALL:g}, over that at 1"
-            said = (
+            text = (
                 f"{task.title}: {who} leads {SMALL_RIVAL_NAME} by {leads[0]:.4g} with all units, "
                 f"by {leads[1]:.4g} with {SMALL:g} of them."
             )
             verdict = Verdict(name, ratio, ">=", WIDER)
-            findings.append(Finding(verdict, said, "federated", VARIANT.get(ours, "tdamp")))
+            findings.append(Finding(verdict, text, "federated", VARIANT.get(ours, "tdamp")))
     return findings
 
 
@@ -98,13 +98,13 @@ def best_findings(found: Evaluation, points: pd.DataFrame, runs: pd.DataFrame, o
                 if gap is None:
                     continue
                 name = f"{_title(task, _who(ours))}, keep {keep:g}: final {task.loss}, against the best of {whose}"
-                said = f"{found.labels[ours]} ends at {gap.ours:.4g}"
+                text = f"{found.labels[ours]} ends at {gap.ours:.4g}"
                 verdict, word = gap.verdict(name), f"difference {gap.text()}: {gap.word} it"
                 if math.isinf(_comparable(mine, pick(points, data=data, keep=keep))):
-                    said += f" with {mine['units'].iloc[0]:.4g} units"
+                    text += f" with {mine['units'].iloc[0]:.4g} units"
                     verdict, word = Verdict(name, math.inf, "<", 0.0), "too many to compare"
-                said += f"; the best of {whose}, {found.labels[best]}, at {gap.theirs:.4g}"
-                sentence = f"{task.title}, keep {keep:g}: {said}, {word}."
+                text += f"; the best of {whose}, {found.labels[best]}, at {gap.theirs:.4g}"
+                sentence = f"{task.title}, keep {keep:g}: {text}, {word}."
                 findings.append(Finding(verdict, sentence, claim, VARIANT.get(ours, "tdamp")))
     return findings
 
@@ -148,8 +148,8 @@ def _every_round(task: Task, ours: list[float], theirs: list[float], first: int,
     verdict = Verdict(
         f"{task.title}: rounds from {first} on in which {who} is not below {RIVAL_NAME}", len(behind), "<=", 0
     )
-    said = "in every round" if not behind else f"but not in round {', '.join(map(str, behind))}"
-    return Finding(verdict, f"{task.title}: from round {first} on {who} is below {RIVAL_NAME} {said}.", "federated")
+    text = "in every round" if not behind else f"but not in round {', '.join(map(str, behind))}"
+    return Finding(verdict, f"{task.title}: from round {first} on {who} is below {RIVAL_NAME} {text}.", "federated")
 
 
 def _end(task: Task, gap: Gap, who: str = "tdamp") -> Finding:
@@ -171,9 +171,9 @@ def _bytes(
     best = min(theirs)
     needed, had = bytes_to_reach(ours, cost, best), bytes_to_reach(theirs, their_cost, best)
     name = f"{_title(task, who)}, keep {keep:g}: bytes to the best loss of {RIVAL_NAME}, over its own"
-    said = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
-    theirs_said = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
-    sentence = f"{task.title}, keep {keep:g}: {theirs_said}; {who} reaches that: {said}."
+    text = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
+    their_text = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
+    sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
     return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
 
 
@@ -191,9 +191,9 @@ def _bytes_alike(
     first = cost.index(cost[-1])  # from this round on there is nothing more to remove
     needed = bytes_to_reach([math.inf] * first + ours[first:], cost, target)
     name = f"{_title(task, who)}, keep {keep:g}: bytes to the loss of {SMALL_RIVAL_NAME} at this size, over its own"
-    said = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
-    theirs_said = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
-    sentence = f"{task.title}, keep {keep:g}: {theirs_said}; {who} reaches that: {said}."
+    text = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
+    their_text = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
+    sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
     return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
 
 

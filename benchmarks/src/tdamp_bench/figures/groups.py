@@ -43,7 +43,7 @@ class Group:
             )
 
     def tuning_keys(self) -> list[Key]:
-        """Validation runs of the cells whose configuration is not given."""
+        """Validation runs of the cells whose configuration is not fixed."""
         tuned = [cell for cell in self.cells if cell.curve.config is None]
         return [key for cell in tuned for key in tuning.keys(self.method, self.task, cell.keep, self.options.quick)]
 

@@ -34,7 +34,7 @@ PLAN = Plan(
 SIMILAR = 0.1
 """Total variation up to which two shapes are called similar: a tenth of the mass lies elsewhere."""
 AGREE = 1.25
-"""Factor up to which two noise variances are said to agree."""
+"""Factor up to which two noise variances agree."""
 STYLES = {
     "mixture": draw.Style("#0072B2", "-", "o", 2.4),
     "gumbel": draw.Style("#D55E00", "--", "s", 1.8),
@@ -78,7 +78,7 @@ def tables(found: Evaluation) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def title(method: str, epoch: int) -> str:
-    """What panels, columns and sentences call a look at the margins."""
+    """What panels, columns and sentences call the margins of a method after an epoch."""
     return f"{NAMES[method]}, epoch {epoch}"
 
 
@@ -96,13 +96,13 @@ def lines(here: pd.DataFrame) -> list[draw.Line]:
 
 def show(console: Console, summary: pd.DataFrame) -> None:
     """The fits' numbers, mean and standard error."""
-    looks = list(dict.fromkeys(zip(summary["method"], summary["epoch"], strict=True)))
+    columns = list(dict.fromkeys(zip(summary["method"], summary["epoch"], strict=True)))
     cells = {
         (row.method, row.epoch, row.number): with_error(row.mean, row.sem, ".4g")
         for row in summary.itertuples(name="Row")
     }
-    rows = [[name, *(cells[*look, name] for look in looks)] for name in NUMBERS]
-    console.print(grid("Fit of the margins", ["", *(title(*look) for look in looks)], rows))
+    rows = [[name, *(cells[*column, name] for column in columns)] for name in NUMBERS]
+    console.print(grid("Fit of the margins", ["", *(title(*column) for column in columns)], rows))
 
 
 def with_error(mean: float, se: float, form: str) -> str:
@@ -114,16 +114,16 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
     """Similar skewed shapes? And the same noise variance?"""
     found = []
     for (method, epoch), part in summary.groupby(["method", "epoch"], sort=False):
-        here, look = part.set_index("number"), title(method, epoch)
-        said = look[0].upper() + look[1:]
+        here, name = part.set_index("number"), title(method, epoch)
+        subject = name[0].upper() + name[1:]
         mean, se = here["mean"], here["sem"]
-        similar = Verdict(f"{look}: total variation between mixture and Gumbel", mean["tv"], "<=", SIMILAR)
+        similar = Verdict(f"{name}: total variation between mixture and Gumbel", mean["tv"], "<=", SIMILAR)
         word = "similar" if similar.met else "not similar"
         skewed = "skewed to the left, as a minimum Gumbel is" if mean["skew"] < 0 else "not skewed to the left"
         found.append(
             Finding(
                 similar,
-                f"{said}: the shapes are {word}: {with_error(mean['tv'], se['tv'], '.3f')} of the mass lies "
+                f"{subject}: the shapes are {word}: {with_error(mean['tv'], se['tv'], '.3f')} of the mass lies "
                 f"elsewhere, Kolmogorov distance {with_error(mean['ks'], se['ks'], '.3f')}; the mixture is {skewed} "
                 f"(skewness {mean['skew']:.2f}; the Gumbel's is -1.14).",
                 "gumbel",
@@ -131,12 +131,12 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
             )
         )
         factor = max(mean["ratio"], 1 / mean["ratio"])
-        agree = Verdict(f"{look}: factor between the two noise variances", factor, "<=", AGREE)
+        agree = Verdict(f"{name}: factor between the two noise variances", factor, "<=", AGREE)
         word = "agree" if agree.met else "do not agree"
         found.append(
             Finding(
                 agree,
-                f"{said}: the noise variances {word}: {mean['gumbel_noise']:.3g} by the Gumbel rule, "
+                f"{subject}: the noise variances {word}: {mean['gumbel_noise']:.3g} by the Gumbel rule, "
                 f"{mean['direct_noise']:.3g} by the argmax over the mixture, "
                 f"ratio {with_error(mean['ratio'], se['ratio'], '.3f')}.",
                 "noise-rule",

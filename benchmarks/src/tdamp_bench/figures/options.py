@@ -36,7 +36,7 @@ class Options:
         data: Sequence[str] | None = None,
         methods: Sequence[str] | None = None,
     ) -> Options:
-        """With the usual values for what was not said; quick runs stay apart from full ones."""
+        """With defaults for what was not chosen; quick runs stay apart from full ones."""
         return cls(
             seeds=seeds or (QUICK_SEEDS if quick else SEEDS),
             quick=quick,

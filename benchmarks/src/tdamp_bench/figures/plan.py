@@ -13,7 +13,7 @@ from .tuning import Choice
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure: a method at some shares of units. A `config` given here is not tuned."""
+    """One line of a figure: a method at some shares of units. A `config` set here is not tuned."""
 
     method: str
     keeps: tuple[float, ...] = (1.0,)

@@ -15,7 +15,7 @@ BUDGET = 6
 
 
 class OverBudget(ValueError):
-    """A method asks for more configurations than the others are given."""
+    """A method asks for more configurations than the others have."""
 
 
 @dataclass(frozen=True)

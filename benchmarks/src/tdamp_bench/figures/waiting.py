@@ -25,15 +25,15 @@ def waiting(console: Console, title: str, total: int, clock: Callable[[], float]
 
 
 def _lines(console: Console, title: str, total: int, clock: Callable[[], float]) -> Tick:
-    started = said = clock()
+    started = shown = clock()
     done = 0
 
     def tick(what: str) -> None:
-        nonlocal done, said
+        nonlocal done, shown
         done += 1
         now = clock()
-        if now - said >= EVERY:
-            said = now
+        if now - shown >= EVERY:
+            shown = now
             left = (now - started) / done * max(total - done, 0) / 60
             console.print(f"{title}: {done} of {total} runs, {left:.0f} min left; {what}", highlight=False)
 

@@ -14,8 +14,8 @@ from tdamp.engine.state import init
 from tdamp.federated import schedule
 from tdamp.federated.client import Client
 from tdamp.federated.preparation import fitted_of
+from tdamp.federated.rounds import run_rounds
 from tdamp.federated.server import Diverged, Server
-from tdamp.federated.simulation import play
 from tdamp.federated.terms import Terms
 from tdamp.training.data import check_data
 from tdamp.training.outcome import Outcome
@@ -96,7 +96,7 @@ class FederatedTdamp:
         sent: list[float] = []
         note = ""
         try:
-            for record in play(server, clients):
+            for record in run_rounds(server, clients):
                 model = tdamp.Ours(fitted_of(server, []))
                 losses.append(loss_of(model.point(problem.x_test), problem))
                 sent.append(float(record["bytes_up"] + record["bytes_down"]))

@@ -51,7 +51,7 @@ _forward = dense.forward
 
 
 def without_onsager(u: Moments, w: Moments, b: Moments, previous_score: Any) -> Moments:
-    """`linear.forward` that does not take back what the last sweep has said."""
+    """`dense.forward` without the Onsager term, which subtracts the last sweep's message."""
     return _forward(u, w, b, None)
 
 

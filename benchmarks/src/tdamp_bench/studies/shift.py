@@ -7,25 +7,17 @@ and `tdamp bench classes`; AdamW chooses among six recipes on validation rows, f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from rich.console import Console
 
 from tdamp import metrics
 
 from ..core import problems
 from ..core.problems import Problem
-from ..core.record import Verdict
-from ..figures import draw
-from ..figures.margins import with_error
 from ..figures.options import Options
-from ..figures.paired import gap
-from ..figures.publish import Finding
-from ..figures.tidy import pick
 from ..methods.baselines.recipe import strong
 from ..suites.classes import contenders, shifts, tuning
 from ..suites.classes.plan import Plan as Classes
@@ -33,6 +25,8 @@ from ..suites.classes.scores import BINS, shifted
 from ..suites.uci import methods
 from ..suites.uci.scores import score
 from ..suites.uci.tasks import Answer, Gaussian, Peer, Task, standardised
+from .shift_findings import STYLES, findings, panels, places
+from .shift_plan import QUICK, Plan
 from .study import Arm, Numbers, Study, summary
 
 TITLE = "Calibration under shift"
@@ -50,59 +44,10 @@ CLASSIFIERS = {
 """Families, and which of a family's contenders is shown."""
 STRONG = ("adamw", "ensemble_adamw")
 """With cosine decay, weight decay and dropout."""
-LABELS = {
-    "tdamp": "tdamp",
-    "ensemble": "an ensemble of five Adams",
-    "laplace": "Laplace on Adam",
-    "adamw": "AdamW",
-    "ensemble_adamw": "an ensemble of five AdamWs",
-}
-STYLES = {
-    "tdamp": draw.STYLES["tdamp"],
-    "ensemble": draw.STYLES["adam"],
-    "laplace": draw.STYLES["group_lasso"],
-    "adamw": draw.STYLES["adamw"],
-    "ensemble_adamw": draw.STYLES["magnitude_adamw"],
-}
 RECIPES = tuple(
     strong(rate, decay, drop) for rate in (3e-3, 1e-2) for decay, drop in ((0.01, 0.0), (0.1, 0.05), (0.3, 0.1))
 )
 """AdamW's for the regression; the number of epochs is chosen with them, as for the plain ensemble."""
-
-
-class Plan(NamedTuple):
-    """Sizes; a quick run's figures mean nothing."""
-
-    rows: int = 400
-    test_rows: int = 500
-    hidden: int = 50
-    deltas: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.6, 1.0)
-    angles: tuple[int, ...] = (0, 15, 30, 45, 60, 90)
-    noises: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)
-    classes: Classes = Classes(
-        rows=5000, test_rows=1000, validation_rows=1000, hidden=(64,), adam_epochs=30, adam_patience=5
-    )
-    most_seeds: int = 5
-
-
-QUICK = Plan(
-    100,
-    50,
-    8,
-    (0.0, 0.5),
-    (0, 45),
-    (0.0, 0.3),
-    Classes(
-        rows=600,
-        test_rows=100,
-        validation_rows=100,
-        hidden=(16,),
-        epochs=2,
-        adam_epochs=2,
-        members=2,
-        laplace_samples=5,
-    ),
-)
 
 
 def run(options: Options, console: Console) -> None:
@@ -176,78 +121,7 @@ def classification(family: str, seed: int, plan: Plan) -> dict[str, list[float]]
     noisy = [np.clip(x + s * rng.standard_normal(x.shape), 0, 1).astype(np.float32) for s in plan.noises]
     found: dict[str, list[float]] = {}
     for kind, sets in (("turned", turned), ("noisy", noisy)):
-        given = [probs(rows) for rows in sets]
-        each = [shifted(y, there) | {"ece": metrics.ece(y, there, BINS)} for there in given]
+        probabilities = [probs(rows) for rows in sets]
+        each = [shifted(y, there) | {"ece": metrics.ece(y, there, BINS)} for there in probabilities]
         found |= {f"{kind} {name}": [one[name] for one in each] for name in each[0]}
-    return found
-
-
-def places(plan: Plan) -> dict[str, list[float]]:
-    """What the places of the lists are."""
-    return {"friedman1": list(plan.deltas), "turned": list(plan.angles), "noisy": list(plan.noises)}
-
-
-def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
-    """Coverage and NLL of the regression; ECE and NLL of turned and of noisy digits."""
-    shown = [
-        ("coverage", "friedman1", "coverage of 95 % intervals", "shift of the inputs"),
-        ("nll", "friedman1", "NLL", "shift of the inputs"),
-        ("turned ece", "turned", "ECE, turned digits", "degrees"),
-        ("turned nll", "turned", "NLL, turned digits", "degrees"),
-        ("noisy nll", "noisy", "NLL, noisy digits", "deviation of the noise"),
-    ]
-    found = []
-    for number, kind, title, x_label in shown:
-        x = places(plan)[kind]
-        here = pick(points, number=number)
-        lines = [
-            draw.Line(name, LABELS[name], x, one["mean"].tolist(), one["se"].tolist())
-            for name, one in here.groupby("method", sort=False)
-        ]
-        logarithmic = number == "nll"
-        found.append(draw.Panel(title, x_label, title, lines, log_y=logarithmic, x_ticks=x))
-    return found
-
-
-def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
-    """Coverage inside and outside; and tdamp's NLL against every rival's at no, a medium and the largest shift."""
-    found = []
-    for at in _some(plan.deltas):
-        here = pick(runs, data="friedman1", at=at)
-        cover = pick(here, number="coverage").groupby("method", sort=False)["value"].agg(["mean", "sem"])
-        texts = [f"{LABELS[name]} {with_error(m, s, '.3f')}" for name, (m, s) in cover.T.items()]
-        where = f"inputs shifted by {plan.deltas[at]:g}"
-        found.append(
-            Finding(
-                Verdict(f"{where}: tdamp's coverage of 95 % intervals", float(cover.loc["tdamp", "mean"]), ">=", 0.9),
-                f"Regression, {where}: coverage of 95 % intervals: {', '.join(texts)}.",
-            )
-        )
-        found += _against(pick(here, number="nll"), f"Regression, {where}")
-    for kind, sizes, unit in (("turned", plan.angles, "degrees"), ("noisy", plan.noises, "noise")):
-        for at in _some(sizes)[kind == "noisy" :]:  # the digits as they are once
-            here = pick(runs, data="mnist", at=at, number=f"{kind} nll")
-            found += _against(here, f"Digits, {kind}, {sizes[at]:g} {unit}")
-    return found
-
-
-def _some(sizes: Sequence[float]) -> list[int]:
-    """The first, the middle and the last place."""
-    return sorted({0, len(sizes) // 2, len(sizes) - 1})
-
-
-def _against(runs: pd.DataFrame, where: str) -> list[Finding]:
-    """tdamp's NLL is below every other's, seed by seed."""
-    by_seed = {name: one.set_index("seed")["value"].sort_index() for name, one in runs.groupby("method", sort=False)}
-    ours = by_seed.pop("tdamp")
-    found = []
-    for name, theirs in by_seed.items():
-        apart = gap(ours.to_numpy(), theirs.to_numpy())
-        said = f"tdamp's NLL is {apart.ours:.3g}, that of {LABELS[name]} {apart.theirs:.3g}"
-        found.append(
-            Finding(
-                apart.verdict(f"{where}: tdamp's NLL is below that of {LABELS[name]}"),
-                f"{where}: {said}: {apart.word} it, difference {apart.text()}.",
-            )
-        )
     return found

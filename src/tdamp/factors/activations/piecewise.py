@@ -30,15 +30,6 @@ class Region(NamedTuple):
     intercept: float = 0.0
 
 
-ACTIVATIONS: dict[str, tuple[Region, ...]] = {
-    "relu": (Region(-inf, 0.0, 0.0), Region(0.0, inf, 1.0)),
-    "leaky_relu": (Region(-inf, 0.0, 0.01), Region(0.0, inf, 1.0)),
-    "abs": (Region(-inf, 0.0, -1.0), Region(0.0, inf, 1.0)),
-    "hard_tanh": (Region(-inf, -1.0, 0.0, -1.0), Region(-1.0, 1.0, 1.0), Region(1.0, inf, 0.0, 1.0)),
-    "identity": (Region(-inf, inf, 1.0),),
-}
-
-
 class Activated(NamedTuple):
     """Beliefs after the factor: u_post, and score and score_prec of the log-partition in z's mean.
 

@@ -36,13 +36,14 @@ LEAST_DISTANCE = 0.01
 def trust(layers: Sequence[Layer], uploads: Mapping[int, Upload]) -> dict[int, float]:
     """A factor in [0, 1] for each client's share; `layers` are those of the server, whose centres biases are moved to.
 
-    The uploads are finite, with positive variances and alike in shape: those that `validate.refused` lets pass, opened.
+    The uploads are finite, with positive variances and alike in shape: unpacked, and without a problem
+    (`validate.problem_of_upload`).
     """
     clients = sorted(uploads)
     if len(clients) < LEAST_CLIENTS:
         return dict.fromkeys(clients, 1.0)
-    found = distances(layers, [uploads[k] for k in clients])
-    ratio = np.maximum(found / max(np.median(found), LEAST_DISTANCE), TRUSTED)
+    distance = distances(layers, [uploads[k] for k in clients])
+    ratio = np.maximum(distance / max(np.median(distance), LEAST_DISTANCE), TRUSTED)
     factors = np.clip(np.log(OUTLIER / ratio) / np.log(OUTLIER / TRUSTED), 0.0, 1.0)
     return {k: float(factor) for k, factor in zip(clients, factors, strict=True)}
 

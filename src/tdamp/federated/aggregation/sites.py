@@ -1,107 +1,119 @@
-"""A factor of the posterior for every client: each one's data count once, whoever else takes part.
+"""The rule "sites": every client has its own factor of the posterior of every layer (the maths: `site_factors`).
 
-q(w) = p0(w) prod_k t_k(w): partitioned variational inference, Ashman et al., 2022; with powers, Minka, 2004. In a round
-client k is anchored to the cavity q / t_k^power, its data counting power times, and its new site is
-(posterior / cavity)^(1/power). With power 1 this is PVI; with 1 / share_k, every client speaking for the whole
-federation, it is the weighted geometric average, if all clients' sites are alike. A site is kept as its slope and
-curvature at the server's mean, exp(slope (w - mean) - prec (w - mean)^2 / 2), so that recentring leaves it alone.
-
-Damping. Precisions are sums of sites and need none. Summing the clients' moves overshoots by up to the number of
-clients where weights are correlated, as every client alone already goes most of the way; so slopes are damped, weight
-by weight, just so far that the mean moves by `step` times the clients' average move.
-
-Forgetting. Clients that differ never quite agree on a network: their slopes grow round by round, though the sum of them
-does not, and the error with them. So after each round every slope goes the part `forget` of the way to the client's
-share of that sum. With 0 the fixed point is exact; with 1 no client's slope remembers a round before the last.
-Not guaranteed: convergence; seen on correlated least squares, and on MNIST with few classes a client.
-Oracle: the fixed point is the exact posterior of a conjugate model; a client's site may be divided out again.
+Paper: none; partitioned variational inference, Ashman et al., 2022.
+Oracle: the fixed point is the exact posterior of a conjugate model; in the first round, quadrature of the product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...numerics.beliefs import Moments
-from .averages import on_host, weighted_sum
+from ...engine.plan import Anchor
+from ...engine.turbo import Layer
+from ...io.records import below
+from ..messages import Arrays
+from . import site_factors
+from .base import Aggregate, AggregationRule, Round, on_host
+from .site_factors import Factors, Site
 
-FLOOR = 0.5
-"""A cavity has at least this part of the posterior's precision, whatever the powers of a site take away. Its slope at
-the server's mean stays, and with it the fixed point. With 0.3, correlated least squares diverged."""
+LayerSites = tuple[dict[int, Site], dict[int, Site]]
+Memory = list[LayerSites]
+"""The sites of every layer's weights and biases, by client."""
 
-
-class Site(NamedTuple):
-    """What one client's data say, about the server's mean."""
-
-    prec: np.ndarray
-    slope: np.ndarray
-
-
-class Factors(NamedTuple):
-    """The posterior of some weights with its factors; `base_prec` is the base prior's precision."""
-
-    posterior: Moments
-    base_prec: float
-    sites: dict[int, Site]
+PARTS = ("weight", "bias")
 
 
-def cavity(factors: Factors, client: int, power: float) -> Moments:
-    """What a client is anchored to: all that the others know, with `power` times its own site taken off."""
-    mean, var = (np.asarray(part, np.float64) for part in factors.posterior)
-    site = factors.sites.get(client)
-    if site is None:
-        return on_host(mean, var)
-    prec = np.maximum(1 / var - power * site.prec, FLOOR / var)
-    return on_host(mean - power * site.slope / prec, 1 / prec)
+class Sites(AggregationRule):
+    """Partitioned variational inference, with the damping and forgetting of `site_factors`."""
+
+    name: ClassVar[str] = "sites"
+    divides_base_prior: ClassVar[bool] = True
+    server_step: ClassVar[bool] = False
+    same_broadcast: ClassVar[bool] = False
+
+    def initial(self, layers: Sequence[Layer]) -> Memory:
+        """No client has a site before the first round."""
+        return [({}, {}) for _ in layers]
+
+    def anchors(self, layers: Sequence[Layer], memory: Memory, client: int, power: float) -> tuple[Anchor, ...]:
+        """The client's cavities, as float32."""
+        anchors = []
+        for layer, sites in zip(layers, memory, strict=True):
+            weight, bias = (site_factors.cavity(factors, client, power) for factors in _factors(layer, sites))
+            anchors.append(Anchor(on_host(*weight, np.float32), on_host(*bias, np.float32), layer.centre))
+        return tuple(anchors)
+
+    def aggregate(self, round: Round, memory: Memory) -> Aggregate:
+        """New layers and sites, and how many cavities stood at their floor.
+
+        In the first round clients were anchored to the base prior.
+        """
+        total = sum(round.rows[k] for k in sorted(round.rows))
+        shares = {k: rows / total for k, rows in round.rows.items()}
+        powers = {k: round.power(k) for k in round.posteriors}
+        before = self._before_data(round.layers, shares) if round.first else memory
+        layers, after, floored = [], Memory(), 0
+        for l, (layer, sites) in enumerate(zip(round.layers, before, strict=True)):
+            new = []
+            for factors, part in zip(_factors(layer, sites), PARTS, strict=True):
+                learned = {k: getattr(posterior[l], part) for k, posterior in round.posteriors.items()}
+                cavities = {k: _cavity(factors, k, powers[k], round.first) for k in learned}
+                floored += sum(site_factors.n_floored(factors, cavity) for cavity in cavities.values())
+                new.append(site_factors.update(factors, cavities, learned, powers, shares, round.step, round.forget))
+            layers.append(layer._replace(weight=new[0].posterior, bias=new[1].posterior))
+            after.append((new[0].sites, new[1].sites))
+        return Aggregate(layers, after, floored)
+
+    def take(self, memory: Memory, rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]) -> Memory:
+        """The sites of the units that remain."""
+        return [
+            (_taken(weight, np.ix_(here, there)), _taken(bias, there))
+            for (weight, bias), here, there in zip(memory, rows, columns, strict=True)
+        ]
+
+    def to_arrays(self, memory: Memory) -> Arrays:
+        """Every site's arrays: `layer.part.client.field`."""
+        arrays: Arrays = {}
+        for l, layer in enumerate(memory):
+            for part, sites in zip(PARTS, layer, strict=True):
+                for k, site in sites.items():
+                    arrays |= {f"{l}.{part}.{k}.{name}": array for name, array in site._asdict().items()}
+        return arrays
+
+    def from_arrays(self, arrays: Arrays, n_layers: int) -> Memory:
+        """The sites that `to_arrays` gave."""
+        return [(_stored(arrays, l, "weight"), _stored(arrays, l, "bias")) for l in range(n_layers)]
+
+    def _before_data(self, layers: Sequence[Layer], shares: Mapping[int, float]) -> Memory:
+        """Sites that hold the random start in place."""
+        memory = Memory()
+        for layer in layers:
+            parts = _factors(layer, ({}, {}))
+            weight, bias = (site_factors.begin(part.posterior.mean, part.base_prec, shares) for part in parts)
+            memory.append((weight, bias))
+        return memory
 
 
-def n_floored(factors: Factors, cavity: Moments) -> int:
-    """Weights whose cavity stands at its floor."""
-    return int((np.asarray(factors.posterior.var, np.float64) / cavity.var <= FLOOR * (1 + 1e-9)).sum())
+def _cavity(factors: Factors, client: int, power: float, first: bool) -> Any:
+    if not first:
+        return site_factors.cavity(factors, client, power)
+    shape = np.shape(factors.posterior.mean)
+    return on_host(np.zeros(shape), np.full(shape, 1 / factors.base_prec))
 
 
-def begin(mean: Any, base_prec: float, shares: Mapping[int, float]) -> dict[int, Site]:
-    """Sites before any data: they hold the random start in place, against the base prior's pull."""
-    start = base_prec * np.asarray(mean, np.float64)
-    return {client: Site(np.zeros_like(start), share * start) for client, share in shares.items()}
+def _taken(sites: Mapping[int, Site], place: Any) -> dict[int, Site]:
+    return {client: Site(site.prec[place], site.slope[place]) for client, site in sites.items()}
 
 
-def update(
-    factors: Factors,
-    cavities: Mapping[int, Moments],
-    learned: Mapping[int, Moments],
-    powers: Mapping[int, float],
-    shares: Mapping[int, float],
-    step: float,
-    forget: float,
-) -> Factors:
-    """The factors after a round: `learned` are the posteriors of the clients that replied, `cavities` their anchors.
-
-    `shares` are the clients' shares of the rows.
-    """
-    mean = np.asarray(factors.posterior.mean, np.float64)
-    posts = {k: on_host(*post) for k, post in learned.items()}
-    sites = dict(factors.sites)
-    pulls = {}
-    for k, post in posts.items():
-        prec = 1 / post.var
-        old = sites.get(k, Site(np.zeros_like(mean), np.zeros_like(mean)))
-        new_prec = np.maximum(prec - 1 / cavities[k].var, 0.0) / powers[k]
-        sites[k] = Site(new_prec, old.slope)
-        pulls[k] = prec * (post.mean - mean) / powers[k]
-    total = factors.base_prec + sum(site.prec for site in sites.values())
-    size = weighted_sum([1 / posts[k].var for k in posts], [1 / powers[k] for k in posts])
-    damping = np.minimum(step * total / size, 1.0)
-    for k, pull in pulls.items():
-        sites[k] = Site(sites[k].prec, sites[k].slope + damping * pull)
-    moved = mean + damping * sum(pulls.values()) / total
-    sites = {k: Site(site.prec, site.slope - site.prec * (moved - mean)) for k, site in sites.items()}
-    return Factors(on_host(moved, 1 / total), factors.base_prec, forgotten(sites, shares, forget))
+def _stored(arrays: Arrays, l: int, part: str) -> dict[int, Site]:
+    fields = below(arrays, f"{l}.{part}")
+    clients = sorted({int(name.split(".")[0]) for name in fields})
+    return {k: Site(**{name: fields[f"{k}.{name}"] for name in Site._fields}) for k in clients}
 
 
-def forgotten(sites: Mapping[int, Site], shares: Mapping[int, float], part: float) -> dict[int, Site]:
-    """Sites whose slopes have gone a part of the way to what they would be if clients were alike; their sum stays."""
-    mean = weighted_sum([site.slope for site in sites.values()], [1.0] * len(sites)) / sum(shares[k] for k in sites)
-    return {k: Site(site.prec, site.slope + part * (shares[k] * mean - site.slope)) for k, site in sites.items()}
+def _factors(layer: Layer, sites: LayerSites) -> tuple[Factors, Factors]:
+    weight = Factors(layer.weight, 1 / float(layer.base_var), sites[0])
+    return weight, Factors(layer.bias, 1 / float(layer.bias_base_var), sites[1])

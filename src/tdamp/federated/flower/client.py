@@ -1,4 +1,4 @@
-"""The ClientApp: a client's part of every exchange, on rows that stay where they are."""
+"""The ClientApp: it answers every message of the server, from rows that stay where they are."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ def client_app(rows: Rows) -> Any:
 
     @app.query("introduce")
     def introduce(message: Any, context: Any) -> Any:
-        about = introduced(wire.task_from(message.content), rows, context)
-        return wire.reply(wire.introduction_content(about), message)
+        handshake = handshake_of(wire.task_from(message.content), rows, context)
+        return wire.reply(wire.handshake_content(handshake), message)
 
     @app.train()
     def train(message: Any, context: Any) -> Any:
-        order = wire.order_from(message.content)
-        upload = _client(order, rows, context).train(order.broadcast)
+        instructions = wire.instructions_from(message.content)
+        upload = _client(instructions, rows, context).train(instructions.broadcast)
         return wire.reply(wire.arrays_content(named(upload)), message)
 
     @app.query("conclude")
     def conclude(message: Any, context: Any) -> Any:
-        order = wire.order_from(message.content)
-        conclusion = _client(order, rows, context).conclude(posterior_of(order.terms, order.broadcast))
-        return wire.reply(wire.arrays_content(named(conclusion)), message)
+        instructions = wire.instructions_from(message.content)
+        report = _client(instructions, rows, context).report(posterior_of(instructions.terms, instructions.broadcast))
+        return wire.reply(wire.arrays_content(named(report)), message)
 
     return app
 
 
-def introduced(task: str, rows: Rows, context: Any) -> wire.Introduction:
-    """What the server has to know of a client: numbers about its rows, none of the rows themselves."""
+def handshake_of(task: str, rows: Rows, context: Any) -> wire.Handshake:
+    """The client's handshake: numbers about its rows, none of the rows themselves."""
     estimator, (X, y, weight) = _checked(task, rows(context))
     classification = task == "classification"
-    return wire.Introduction(
+    return wire.Handshake(
         number_of(context),
         float(np.asarray(weight, np.float32).sum(dtype=np.float64)),
         summary_of(X, None if classification else y.reshape(len(y), -1), weight),
@@ -79,15 +79,17 @@ def _checked(task: str, rows: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any, Any
     return estimator, check_rows(estimator, X, y, sample_weight, reset=True)
 
 
-def _client(order: wire.Order, rows: Rows, context: Any) -> Client:
+def _client(instructions: wire.Instructions, rows: Rows, context: Any) -> Client:
     keep_compiled()
-    task = order.terms.network.task
+    task = instructions.terms.network.task
     X, y, weight = _checked(task, rows(context))[1]
-    if X.shape[1] != len(order.scaling.x_mean):
-        raise ValueError(f"the rows have {X.shape[1]} inputs, but the federation has {len(order.scaling.x_mean)}")
-    if order.classes is not None and not np.isin(y, order.classes).all():
-        new = sorted(set(np.unique(y).tolist()) - set(order.classes))
+    if X.shape[1] != len(instructions.scaling.x_mean):
+        raise ValueError(
+            f"the rows have {X.shape[1]} inputs, but the federation has {len(instructions.scaling.x_mean)}"
+        )
+    if instructions.classes is not None and not np.isin(y, instructions.classes).all():
+        new = sorted(set(np.unique(y).tolist()) - set(instructions.classes))
         raise ValueError(f"the rows have classes that the federation began without ({new}): leave these rows out")
-    classes = None if order.classes is None else np.asarray(order.classes)
-    data = scale_rows(X, y, weight, order.scaling[:2], order.scaling[2:], classes)
-    return Client(order.number, order.terms, data, order.ids)
+    scaling, classes = instructions.scaling, instructions.classes
+    data = scale_rows(X, y, weight, scaling[:2], scaling[2:], None if classes is None else np.asarray(classes))
+    return Client(instructions.number, instructions.terms, data, instructions.ids)

@@ -1,4 +1,4 @@
-"""Who takes part: nodes that have introduced themselves, by the numbers of their clients."""
+"""Membership: the nodes that have introduced themselves by a handshake, by the numbers of their clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOG = logging.getLogger("flwr")
 """Flower's own: its lines are what `flwr run --stream` shows."""
 
 PAUSE = 3.0
-"""Seconds between two looks for new nodes, while there are too few."""
+"""Seconds between two searches for new nodes, while there are too few."""
 
 
 ROUNDING = 1e-9
@@ -59,105 +59,106 @@ class Rules:
             )
 
 
-class Meeting:
-    """The nodes' introductions. A node that is new, or came back under another id, is asked when a round begins."""
+class Membership:
+    """The nodes' handshakes. A node that is new, or came back under another id, is asked when a round begins."""
 
     def __init__(self, task: str, rules: Rules) -> None:
         self.task, self.rules = task, rules
-        self.known: dict[int, wire.Introduction] = {}  # by node
-        self._complaints: dict[int, str] = {}
+        self.handshakes: dict[int, wire.Handshake] = {}  # by node
+        self._warned: dict[int, str] = {}
 
-    def gather(self, grid: Any, at_least: int) -> dict[int, int]:
+    def wait_for_clients(self, grid: Any, at_least: int) -> dict[int, int]:
         """Nodes by client, ascending; waits until there are `at_least` so many clients."""
         end = time.monotonic() + self.rules.patience
         while True:
             online = sorted(grid.get_node_ids())
-            self._ask(grid, [node for node in online if node not in self.known])
-            found = self._present(online)
-            if len(found) >= at_least:
-                return found
+            self._request_handshakes(grid, [node for node in online if node not in self.handshakes])
+            present = self._present(online)
+            if len(present) >= at_least:
+                return present
             if time.monotonic() > end:
                 raise TooFew(
-                    f"{len(found)} clients are there, {at_least} are needed, and {self.rules.patience:g} seconds have "
-                    "passed: look at the lines above and at the nodes' logs, start the nodes, and run again"
+                    f"{len(present)} clients are there, {at_least} are needed, and {self.rules.patience:g} seconds "
+                    "have passed: look at the lines above and at the nodes' logs, start the nodes, and run again"
                 )
-            LOG.info("Waiting for clients: %d of %d are there (%d nodes).", len(found), at_least, len(online))
+            LOG.info("Waiting for clients: %d of %d are there (%d nodes).", len(present), at_least, len(online))
             time.sleep(PAUSE)
 
-    def heard(self, replies: Iterable[Any], nodes: dict[int, int]) -> dict[int, Any]:
-        """The contents of replies, by client; errors are said and left out."""
+    def contents_by_client(self, replies: Iterable[Any], nodes: dict[int, int]) -> dict[int, Any]:
+        """The contents of replies, by client; errors are logged and left out."""
         clients = {node: client for client, node in nodes.items()}
-        found = {}
+        contents = {}
         for reply in replies:
             client = clients.get(reply.metadata.src_node_id)
             if reply.has_error():
                 LOG.warning("%s is left out: %s", _name(client), reply.error.reason or f"error {reply.error.code}")
             elif client is not None:
-                found[client] = reply.content
-        for client in sorted(nodes.keys() - found.keys()):
+                contents[client] = reply.content
+        for client in sorted(nodes.keys() - contents.keys()):
             LOG.warning("Client %d has not replied, or with an error.", client)
-        return {client: found[client] for client in sorted(found)}
+        return {client: contents[client] for client in sorted(contents)}
 
-    def _ask(self, grid: Any, nodes: list[int]) -> None:
-        """New nodes for their introductions; one that cannot give any is asked again next time."""
+    def _request_handshakes(self, grid: Any, nodes: list[int]) -> None:
+        """Ask new nodes for their handshakes; one that cannot give any is asked again next time."""
         if not nodes:
             return
         seconds = min(self.rules.round_timeout, self.rules.patience)  # the others wait for it
         messages = [wire.message(wire.INTRODUCE, n, wire.task_content(self.task), "", seconds) for n in nodes]
         for reply in sorted(grid.send_and_receive(messages, timeout=seconds), key=_node):
             if reply.has_error():
-                self._complain(_node(reply), reply.error.reason or f"error {reply.error.code}")
+                self._warn_once(_node(reply), reply.error.reason or f"error {reply.error.code}")
                 continue
             try:
-                about = wire.introduction_from(reply.content)
+                handshake = wire.handshake_from(reply.content)
             except (KeyError, TypeError, ValueError) as error:
-                self._complain(_node(reply), f"its introduction cannot be read ({error!r})")
+                self._warn_once(_node(reply), f"its introduction cannot be read ({error!r})")
                 continue
-            wrong = self._misfit(about)
-            if wrong is None:
-                self.known[_node(reply)] = about
-                LOG.info("Client %d is here, with %g rows.", about.number, about.n_rows)
+            reason = self._mismatch(handshake)
+            if reason is None:
+                self.handshakes[_node(reply)] = handshake
+                LOG.info("Client %d is here, with %g rows.", handshake.number, handshake.n_rows)
             else:
-                self._complain(_node(reply), wrong)
+                self._warn_once(_node(reply), reason)
 
-    def _misfit(self, about: wire.Introduction) -> str | None:
+    def _mismatch(self, handshake: wire.Handshake) -> str | None:
         """Why a client cannot take part with the others."""
-        numbers = [np.asarray(part) for part in about.summary]
-        if not all(np.isfinite(part).all() for part in numbers) or not 0 < about.n_rows < np.inf:
-            return f"client {about.number}: its means, spreads or number of rows are not finite and positive"
-        if not ((about.summary.x_nonzero >= 0) & (about.summary.x_nonzero <= 1 + ROUNDING)).all():
-            return f"client {about.number}: its shares of zeros are not between 0 and 1"
-        first = next(iter(self.known.values()), about)
+        numbers = [np.asarray(part) for part in handshake.summary]
+        if not all(np.isfinite(part).all() for part in numbers) or not 0 < handshake.n_rows < np.inf:
+            return f"client {handshake.number}: its means, spreads or number of rows are not finite and positive"
+        if not ((handshake.summary.x_nonzero >= 0) & (handshake.summary.x_nonzero <= 1 + ROUNDING)).all():
+            return f"client {handshake.number}: its shares of zeros are not between 0 and 1"
+        first = next(iter(self.handshakes.values()), handshake)
         shapes = [part.shape for part in numbers]
-        if about.names != first.names or shapes != [np.shape(part) for part in first.summary]:
+        if handshake.names != first.names or shapes != [np.shape(part) for part in first.summary]:
             return (
-                f"client {about.number} has {numbers[1].size} inputs and {numbers[3].size} outputs, client "
+                f"client {handshake.number} has {numbers[1].size} inputs and {numbers[3].size} outputs, client "
                 f"{first.number} has {np.size(first.summary.x_mean)} and {np.size(first.summary.y_mean)}, or their "
                 "names differ: all clients need the same columns in the same order"
             )
-        if len({isinstance(label, str) for label in (*(first.labels or ()), *(about.labels or ()))}) > 1:
-            return f"the labels of clients {about.number} and {first.number} are text here and numbers there"
+        if len({isinstance(label, str) for label in (*(first.labels or ()), *(handshake.labels or ()))}) > 1:
+            return f"the labels of clients {handshake.number} and {first.number} are text here and numbers there"
         return None
 
     def _present(self, online: list[int]) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for node, about in self.known.items():
+        nodes: dict[int, int] = {}
+        for node, handshake in self.handshakes.items():
             if node not in online:
                 continue
-            if about.number in found:
-                self._complain(
+            if handshake.number in nodes:
+                self._warn_once(
                     node,
-                    f"it says that it is client {about.number}, as node {found[about.number]} does: give each node a "
-                    "partition-id of its own (a node that was started again is let in when its old self has gone)",
+                    f"it says that it is client {handshake.number}, as node {nodes[handshake.number]} does: give each "
+                    "node a partition-id of its own (a node that was started again is let in when its old self has "
+                    "gone)",
                 )
             else:
-                found[about.number] = node
-        return dict(sorted(found.items()))
+                nodes[handshake.number] = node
+        return dict(sorted(nodes.items()))
 
-    def _complain(self, node: int, reason: str) -> None:
-        """Once, until it changes."""
-        if self._complaints.get(node) != reason:
-            self._complaints[node] = reason
+    def _warn_once(self, node: int, reason: str) -> None:
+        """Log why a node is left out: once, until the reason changes."""
+        if self._warned.get(node) != reason:
+            self._warned[node] = reason
             LOG.warning("Node %d is left out: %s", node, reason)
 
 

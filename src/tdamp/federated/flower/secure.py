@@ -1,9 +1,9 @@
 """Sums under masks on Flower: SecAgg+ between tdamp's clients and server. Needs the extra `federated`.
 
 Flower has SecAgg+ for its older kind of app only. It adds small whole numbers, cuts what is beyond a range without a
-word, and sends metrics and row counts in the open. So a client sends nothing but its `secure.encoded` sums, cut into
-digits that pass exactly; its rows are among them. The server's side gets the totals and no upload. With `privacy` the
-sums are clipped moves to which the clients have added their noise: they need not trust the server with it.
+word, and sends metrics and row counts in the open. So a client sends nothing but its sums (`secure_sum.encoded`), cut
+into digits that pass exactly; its rows are among them. The server's side gets the totals and no upload. With `privacy`
+the sums are clipped moves to which the clients have added their noise: they need not trust the server with it.
 No rows are held out, so that a regression's predictions are not calibrated: their intervals may be too narrow.
 Not guaranteed: SecAgg+ is safe from a server that keeps to the protocol; one that invents clients can unmask others.
 Oracle: twin, the same federation in one process.
@@ -57,11 +57,11 @@ def client_app(
 ) -> ClientApp:
     """A ClientApp; `client_of` finds the client of a node, with its rows and the federation's terms.
 
-    With `privacy`, noise is enough if `honest` clients of a round add theirs (see `private.noisy_move`).
+    With `privacy`, noise is enough if `honest` clients of a round add theirs (see `central.noisy_move`).
     """
     mods: Any = [need("flwr.client.mod", "federated").secaggplus_mod]
     app: Any = need("flwr.clientapp", "federated").ClientApp
-    return app(lambda context: Party(client_of(context), privacy, honest).to_client(), mods=mods)
+    return app(lambda context: SecureSumClient(client_of(context), privacy, honest).to_client(), mods=mods)
 
 
 def server_app(server: Server, n_clients: int, *, moves: bool = False, options: Any = None) -> ServerApp:
@@ -78,7 +78,9 @@ def server_app(server: Server, n_clients: int, *, moves: bool = False, options: 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
         rounds = server.terms.rounds - server.rounds_done
-        legacy = server_side.LegacyContext(context, server_side.ServerConfig(rounds), Summed(server, n_clients, moves))
+        legacy = server_side.LegacyContext(
+            context, server_side.ServerConfig(rounds), SecureSumStrategy(server, n_clients, moves)
+        )
         chosen = {"num_shares": 1.0, "reconstruction_threshold": 0.6} | (options or {})
         exact: dict[str, Any] = {"max_weight": 1.0, "clipping_range": HALF, "quantization_range": 2**DIGIT_BITS}
         workflow.DefaultWorkflow(workflow.SecAggPlusWorkflow(**chosen, **exact))(grid, legacy)
@@ -91,7 +93,7 @@ def server_app(server: Server, n_clients: int, *, moves: bool = False, options: 
     return app
 
 
-class Summed(Strategy):
+class SecureSumStrategy(Strategy):
     """The server's side: sends its broadcast, gets totals."""
 
     def __init__(self, server: Server, n_clients: int, moves: bool = False) -> None:
@@ -121,7 +123,7 @@ class Summed(Strategy):
         return common.ndarrays_to_parameters([]), {}
 
     def configure_evaluate(self, server_round: int, parameters: Any, client_manager: Any) -> list[Any]:
-        """No one is asked."""
+        """No client is asked."""
         return []
 
     def aggregate_evaluate(self, server_round: int, results: Any, failures: Any) -> tuple[None, dict[str, Any]]:
@@ -132,17 +134,17 @@ class Summed(Strategy):
         """The server has no rows."""
 
 
-class Party(NumPyClient):
+class SecureSumClient(NumPyClient):
     """The client's side: its sums in digits, and nothing beside them."""
 
     def __init__(self, client: Client, privacy: central.Privacy | None = None, honest: int = 1) -> None:
         self.client, self.privacy, self.honest = client, privacy, honest
 
     def fit(self, parameters: Any, config: dict[str, Any]) -> tuple[list[np.ndarray], int, dict[str, Any]]:
-        """Train, and say so in digits; one "example", no metrics."""
+        """Train, and send the sums in digits; one "example", no metrics."""
         terms = self.client.terms
         arrays = dict(zip(config["names"].split(","), parameters, strict=True))
-        broadcast = broadcast_from(arrays, terms.network.n_layers)
+        broadcast = broadcast_from(arrays, terms.network.n_layers, terms.settings.prior)
         upload = self.client.train(broadcast)
         if self.privacy is None:
             sums = secure_sum.sums_of(terms, broadcast, upload)

@@ -1,4 +1,4 @@
-"""What a ServerApp does: clients introduce themselves, agree, play their rounds, and an estimator comes out."""
+"""The ServerApp: handshakes with its clients, terms for all, the rounds, and in the end a fitted estimator."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ...training.compilation import keep_compiled
 from ...training.data import check_groups
 from .. import checkpoint
 from ..fit import FederatedFit, scaling_of_estimator
-from ..preparation import agree, finish
+from ..preparation import negotiate, set_fitted
 from ..privacy.central import Privacy
-from ..rounds import Record, ending_of
+from ..rounds import Record, round_policy
 from ..server import Server
-from .membership import LOG, Meeting, Rules
+from .membership import LOG, Membership, Rules
 from .strategy import FedPosterior
 
 
@@ -69,26 +69,26 @@ def federate(
         raise ValueError("class_weight needs all labels in one place: give the clients' rows a sample_weight instead")
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
-    options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be told without noise
-    meeting = Meeting(estimator._task, rules)
-    wish = checkpoint.wish_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
-    stored = None if folder is None else checkpoint.load(folder, wish, estimator)
+    options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be sent without noise
+    membership = Membership(estimator._task, rules)
+    request = checkpoint.request_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
+    stored = None if folder is None else checkpoint.load(folder, request, estimator)
     if stored is None:
-        server, history = _begin(grid, estimator, meeting, classes, options), list[Record]()
+        server, history = _begin(grid, estimator, membership, classes, options), list[Record]()
     else:
         server, history = stored
         LOG.info("Going on after round %d, from the checkpoint %s.", server.rounds_done, folder)
 
     def after_round(history: list[Record]) -> None:
         if folder is not None:
-            checkpoint.save(folder, wish, estimator, server, history)
+            checkpoint.save(folder, request, estimator, server, history)
 
     known = estimator.classes_.tolist() if estimator._task == "classification" else None
-    ending, scaling = ending_of(privacy, rules.participation), scaling_of_estimator(estimator)
-    strategy = FedPosterior(server, meeting, scaling, known, history, after_round, ending)
+    policy, scaling = round_policy(privacy, rules.participation), scaling_of_estimator(estimator)
+    strategy = FedPosterior(server, membership, scaling, known, history, after_round, policy)
     strategy.run(grid)
-    server.settle()
-    finish(estimator, server, history, strategy.conclusions(grid) if privacy is None else None)
+    server.restore_best()
+    set_fitted(estimator, server, history, strategy.final_reports(grid) if privacy is None else None)
     return FederatedFit(estimator, pd.DataFrame(history))
 
 
@@ -97,19 +97,23 @@ def forget(folder: str | Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _begin(grid: Any, estimator: Any, meeting: Meeting, classes: list[Any] | None, options: dict[str, Any]) -> Server:
+def _begin(
+    grid: Any, estimator: Any, membership: Membership, classes: list[Any] | None, options: dict[str, Any]
+) -> Server:
     """Terms and a start for the clients that are there; the estimator takes their scales and names."""
-    nodes = meeting.gather(grid, meeting.rules.min_clients)
-    met = {number: meeting.known[node] for number, node in nodes.items()}
-    first = next(iter(met.values()))
+    nodes = membership.wait_for_clients(grid, membership.rules.min_clients)
+    handshakes = {number: membership.handshakes[node] for number, node in nodes.items()}
+    first = next(iter(handshakes.values()))
     estimator.n_features_in_ = first.summary.x_mean.size
     if first.names:
         estimator.feature_names_in_ = np.asarray(first.names, object)
     if estimator._task == "regression":
         estimator.single_output_ = first.single
     elif classes is None:
-        classes = sorted({label for about in met.values() for label in about.labels or ()})
-    terms, start = agree(estimator, {number: about.summary for number, about in met.items()}, classes, **options)
+        classes = sorted({label for handshake in handshakes.values() for label in handshake.labels or ()})
+    terms, start = negotiate(
+        estimator, {number: handshake.summary for number, handshake in handshakes.items()}, classes, **options
+    )
     width = terms.network.widths[0]
     ids = check_groups(group_ids_of(estimator, width), width)
-    return Server(terms, start, {number: about.n_rows for number, about in met.items()}, ids)
+    return Server(terms, start, {number: handshake.n_rows for number, handshake in handshakes.items()}, ids)

@@ -57,10 +57,10 @@ def environment(home: Path) -> dict[str, str]:
 
 def program(name: str) -> str:
     """One of Flower's programs, beside this Python."""
-    found = shutil.which(name, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
-    if found is None:
+    path = shutil.which(name, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if path is None:
         raise MissingExtra(f"The program {name} is not there. Install it with: pip install 'tdamp[federated]'")
-    return found
+    return path
 
 
 def simulate(app: Path, clients: int, line: Callable[[str], None]) -> None:

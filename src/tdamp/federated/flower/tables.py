@@ -1,6 +1,6 @@
 """Federations of tables in files: every node reads its own, through an encoder that all of them have.
 
-The app folder (`federated.app`) has the encoder and the estimator's parameters in one JSON file; how long and with whom
+The app folder (`flower.app`) has the encoder and the estimator's parameters in one JSON file; how long and with whom
 to train is in Flower's run configuration, where `flwr run --run-config` can change it.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..._optional import need
+from ...estimators import ESTIMATORS, save
 from ...persistence import folder as store
-from ...persistence.save import ESTIMATORS, save
 from ...tables import Encoder, read_table
 from ..privacy.central import Privacy
 from .client import client_app, number_of
@@ -58,7 +58,7 @@ def table_server_app(schema: str | Path) -> Any:
         out = Path(str(config["out"])).absolute()
         store.check_ours(out)
         place = out.with_name(f"{out.name}.checkpoint")
-        found = federate(
+        fit = federate(
             grid,
             ESTIMATORS[kind](**params, random_state=int(config["seed"])),
             rules=rules_of(config),
@@ -71,7 +71,7 @@ def table_server_app(schema: str | Path) -> Any:
             precision=str(config["precision"]),
             robust=bool(config["robust"]),
         )
-        save(found.estimator, out, encoder=encoder.to_json())
+        save(fit.estimator, out, encoder=encoder.to_json())
         forget(place)
         LOG.info("The model is in %s.", out)
 
@@ -103,9 +103,9 @@ def schema_of(encoder: Encoder, params: dict[str, Any]) -> dict[str, Any]:
 
 def read_schema(path: str | Path) -> tuple[Encoder, str, dict[str, Any]]:
     """Encoder, kind of estimator, and its parameters."""
-    found = json.loads(Path(path).read_text())
-    params = {name: tuple(value) if isinstance(value, list) else value for name, value in found["params"].items()}
-    return Encoder.from_json(found["encoder"]), found["estimator"], params
+    schema = json.loads(Path(path).read_text())
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in schema["params"].items()}
+    return Encoder.from_json(schema["encoder"]), schema["estimator"], params
 
 
 def write_part(folder: Path, number: int, X: np.ndarray, y: np.ndarray) -> None:

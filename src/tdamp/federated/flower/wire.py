@@ -1,7 +1,7 @@
 """Flower's messages: what each of them holds, written and read in one place.
 
 Server to client: `query.introduce` (the task), `train` and `query.conclude` (a broadcast, the terms, the scales).
-Client to server: an introduction, an upload, a conclusion. Arrays keep their types: float32, and float64 for numbers
+Client to server: a handshake, an upload, a final report. Arrays keep their types: float32, and float64 for numbers
 of rows and for scales, so that nothing is rounded on the way. Oracle: what is read is what was written, bit for bit.
 """
 
@@ -43,17 +43,17 @@ def arrays_of(record: Any) -> Arrays:
 
 
 def task_content(task: str) -> Any:
-    """What a client must know to introduce itself."""
+    """The task, which a client must know to introduce itself."""
     return flwr.RecordDict({"config": flwr.ConfigRecord({"task": task})})
 
 
 def task_from(content: Any) -> str:
-    """What `task_content` holds."""
+    """The task in such a record."""
     return str(content["config"]["task"])
 
 
-class Introduction(NamedTuple):
-    """A client before its first round.
+class Handshake(NamedTuple):
+    """How a client introduces itself before its first round.
 
     `n_rows` is the weight of its rows as its uploads will count it; `names` are the columns, empty if they have none;
     `labels` are the classes of its rows, None in a regression; `single` says that y is one column, without a name.
@@ -67,25 +67,25 @@ class Introduction(NamedTuple):
     single: bool
 
 
-def introduction_content(about: Introduction) -> Any:
-    """An introduction as records."""
+def handshake_content(about: Handshake) -> Any:
+    """A handshake as records."""
     words = {"names": about.names, "labels": about.labels, "single": about.single}
     config = {"number": about.number, "n_rows": float(about.n_rows), "words": json.dumps(words)}
     return flwr.RecordDict({"arrays": arrays_record(named(about.summary)), "config": flwr.ConfigRecord(config)})
 
 
-def introduction_from(content: Any) -> Introduction:
-    """What a client said; KeyError, TypeError or ValueError if it is none."""
+def handshake_from(content: Any) -> Handshake:
+    """The handshake that a client sent; KeyError, TypeError or ValueError if it is none."""
     config, arrays = content["config"], arrays_of(content["arrays"])
     words = json.loads(config["words"])
     summary = Summary(**{name: arrays[name] for name in Summary._fields})
     names = tuple(str(name) for name in words["names"])
     labels, single = words["labels"], bool(words["single"])
-    return Introduction(int(config["number"]), float(config["n_rows"]), summary, names, labels, single)
+    return Handshake(int(config["number"]), float(config["n_rows"]), summary, names, labels, single)
 
 
-class Order(NamedTuple):
-    """What a client works from: in a round, and once more at the end."""
+class Instructions(NamedTuple):
+    """What a client is sent to train in a round, and to report on the final posterior."""
 
     number: int
     terms: Terms
@@ -95,31 +95,31 @@ class Order(NamedTuple):
     ids: np.ndarray | None
 
 
-def order_content(order: Order) -> Any:
-    """An order as records."""
+def instructions_content(instructions: Instructions) -> Any:
+    """Instructions as records."""
     config = {
-        "number": order.number,
-        "terms": json.dumps(order.terms.to_json()),
-        "classes": json.dumps(order.classes),
+        "number": instructions.number,
+        "terms": json.dumps(instructions.terms.to_json()),
+        "classes": json.dumps(instructions.classes),
     }
-    common = {} if order.ids is None else {"ids": order.ids}
+    common = {} if instructions.ids is None else {"ids": instructions.ids}
     return flwr.RecordDict(
         {
-            "arrays": arrays_record(named(order.broadcast)),
-            "scaling": arrays_record({**named(order.scaling), **common}),
+            "arrays": arrays_record(named(instructions.broadcast)),
+            "scaling": arrays_record({**named(instructions.scaling), **common}),
             "config": flwr.ConfigRecord(config),
         }
     )
 
 
-def order_from(content: Any) -> Order:
-    """What the server sent."""
+def instructions_from(content: Any) -> Instructions:
+    """The instructions that the server sent."""
     config, common = content["config"], arrays_of(content["scaling"])
     terms = Terms.from_json(json.loads(config["terms"]))
-    return Order(
+    return Instructions(
         int(config["number"]),
         terms,
-        broadcast_from(arrays_of(content["arrays"]), terms.network.n_layers),
+        broadcast_from(arrays_of(content["arrays"]), terms.network.n_layers, terms.settings.prior),
         Scaling(**{name: common[name] for name in Scaling._fields}),
         json.loads(config["classes"]),
         common.get("ids"),
@@ -127,5 +127,5 @@ def order_from(content: Any) -> Order:
 
 
 def arrays_content(arrays: Arrays) -> Any:
-    """An upload or a conclusion as records."""
+    """An upload or a final report as records."""
     return flwr.RecordDict({"arrays": arrays_record(arrays)})

@@ -9,7 +9,7 @@ times clip is added to the sum; any result is a posterior, with positive varianc
 Not the weighted geometric average: means are averaged plainly and variances geometrically. Both agree where clients are
 equally sure and have equally many rows.
 Neighbouring federations differ in one client, whose move is zero in one of them: a sum moves by at most `clip`.
-Not guaranteed: privacy of what is told outside the sum (rows, means, spreads and classes before the first round), and
+Not guaranteed: privacy of what is sent outside the sum (rows, means, spreads and classes before the first round), and
 of noise from a generator whose seed someone knows; NumPy's generators are not made for cryptography.
 Oracle: the exact Gaussian mechanism, Balle and Wang, 2018.
 """
@@ -26,7 +26,7 @@ import numpy as np
 from ..._optional import need
 from ...engine.mstep import NOISE_RANGE
 from ...engine.state import State
-from ..aggregation.averages import on_host
+from ..aggregation.base import on_host
 from ..aggregation.step import recentred
 from ..messages import Broadcast, Upload
 from ..server import Server
@@ -56,27 +56,27 @@ class Privacy:
 
     @property
     def noise_std(self) -> float:
-        """Of the noise on a round's sum."""
+        """Standard deviation of the noise on a round's sum."""
         return self.clip * self.noise_multiplier
 
 
 def moves_of(terms: Terms, broadcast: Broadcast, upload: Upload) -> np.ndarray:
     """How far a client has gone, as one vector. It stays with the client: only what is clipped is safe to add."""
     check(terms)
-    found: list[Any] = []
+    moves: list[Any] = []
     for l, (belief, layer) in enumerate(zip(upload.posterior, broadcast.state.layers, strict=True)):
         home = recentred(belief, layer.centre)
         for part in ("weight", "bias"):
             old, new = (on_host(*getattr(holder, part)) for holder in (layer, home))
-            found += [(new.mean - old.mean) / np.sqrt(old.var), np.log(new.var / old.var) / ROOT2]
+            moves += [(new.mean - old.mean) / np.sqrt(old.var), np.log(new.var / old.var) / ROOT2]
         if l:  # the first centre is that of the inputs, which stays
-            found.append(np.asarray(belief.centre, np.float64) - layer.centre)
-    found.append(np.log(np.asarray(upload.noise_var, np.float64) / broadcast.state.noise_var) / ROOT2)
-    return np.concatenate([array.ravel() for array in found])
+            moves.append(np.asarray(belief.centre, np.float64) - layer.centre)
+    moves.append(np.log(np.asarray(upload.noise_var, np.float64) / broadcast.state.noise_var) / ROOT2)
+    return np.concatenate([array.ravel() for array in moves])
 
 
 def clipped(moves: np.ndarray, clip: float) -> np.ndarray:
-    """In the same direction, of norm `clip` at most; a move that is not finite counts as none."""
+    """The move shortened to norm `clip`, if it is longer; one that is not finite counts as none."""
     with np.errstate(over="ignore", invalid="ignore"):
         norm = float(np.linalg.norm(moves))
     if not math.isfinite(norm):
@@ -122,20 +122,20 @@ def absorb(server: Server, total: np.ndarray, expected: float) -> None:
     noise: Any = np.asarray(state.noise_var, np.float64)
     noise = noise * np.exp(ROOT2 * next(moves).reshape(noise.shape))
     low, high = (bound * np.asarray(state.noise_scale, np.float64) for bound in NOISE_RANGE)
-    server.end_round(server.stepped(average), centres, np.clip(noise, low, high))
+    server.end_round(server.take_step(average), centres, np.clip(noise, low, high))
 
 
 def shapes(state: State) -> list[tuple[int, ...]]:
-    """Of the parts of a move, one after another."""
-    found = []
+    """Shapes of the parts of a move, one after another."""
+    parts = []
     for l, layer in enumerate(state.layers):
         weight, bias, centre = (np.shape(array) for array in (layer.weight.mean, layer.bias.mean, layer.centre))
-        found += [weight, weight, bias, bias, *([centre] if l else [])]
-    return [*found, np.shape(state.noise_var)]
+        parts += [weight, weight, bias, bias, *([centre] if l else [])]
+    return [*parts, np.shape(state.noise_var)]
 
 
 def size_of(state: State) -> int:
-    """Numbers in a move."""
+    """How many numbers a move has."""
     return sum(math.prod(shape) for shape in shapes(state))
 
 
@@ -152,11 +152,11 @@ def epsilon(rounds: int, participation: float, noise_multiplier: float, delta: f
     With participation < 1 it holds for clients drawn by `drawn`, against those who do not know who was drawn; against
     the server, and wherever draws are public, take participation = 1.
     """
-    found = _epsilon(rounds, 1.0, noise_multiplier, delta, None)
+    with_all = _epsilon(rounds, 1.0, noise_multiplier, delta, None)
     if participation == 1:
-        return found
-    # a draw tells no more than everyone would; orders below 2 are missing where much is told
-    return min(found, _epsilon(rounds, participation, noise_multiplier, delta, WHOLE_ORDERS))
+        return with_all
+    # a draw reveals no more than everyone would; orders below 2 are missing where much is revealed
+    return min(with_all, _epsilon(rounds, participation, noise_multiplier, delta, WHOLE_ORDERS))
 
 
 def _epsilon(rounds: int, participation: float, noise_multiplier: float, delta: float, orders: Any) -> float:
@@ -167,7 +167,7 @@ def _epsilon(rounds: int, participation: float, noise_multiplier: float, delta: 
 
 
 def check(terms: Terms) -> None:
-    """Raise ValueError for terms under which a client tells more than its move."""
+    """Raise ValueError for terms under which a client sends more than its move."""
     check_sums(terms)
     if terms.settings.pasp == "paper":
         raise ValueError('pasp="paper" has moves as large as the local epochs are many: privacy needs pasp="anchored"')

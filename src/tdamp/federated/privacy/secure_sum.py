@@ -1,7 +1,7 @@
 """A round from sums alone: what clients add up under masks, and the server's next state from the total.
 
 A weighted geometric average needs sum_k rows_k prec_k and sum_k rows_k shift_k of every weight, and nothing of a single
-client. Here shifts are taken about the mean of the broadcast and everything is told in units that all parties know from
+client. Here shifts are taken about the mean of the broadcast and everything is in units that all parties know from
 it, so that fixed-point numbers serve: every number becomes a whole number modulo 2^64, in which masks cancel exactly.
 Not guaranteed: who sees only sums can neither check nor reject one client's upload.
 Oracle: twin, `Server.aggregate` of the same uploads. Paper: eq. (ga), (reg_v_fed), (sigmak_classification).
@@ -17,7 +17,8 @@ import numpy as np
 from ...engine.mstep import NoiseStats
 from ...engine.state import State
 from ...numerics.beliefs import Moments
-from ..aggregation.averages import on_host
+from ..aggregation.base import on_host
+from ..aggregation.catalog import RULES, rule_named
 from ..aggregation.step import recentred
 from ..messages import Arrays, Broadcast, Upload
 from ..server import Diverged, Server
@@ -37,17 +38,17 @@ def sums_of(terms: Terms, broadcast: Broadcast, upload: Upload) -> Arrays:
     """
     check(terms)
     share, state = float(upload.n_rows / broadcast.n_rows), broadcast.state
-    found: dict[str, Any] = {"share": np.ones(()), "log_evidence": np.asarray(upload.log_evidence, np.float64)}
+    learned: dict[str, Any] = {"share": np.ones(()), "log_evidence": np.asarray(upload.log_evidence, np.float64)}
     for l, (belief, layer) in enumerate(zip(upload.posterior, state.layers, strict=True)):
         home = recentred(belief, layer.centre)
         for part in ("weight", "bias"):
             old, new = (on_host(*getattr(holder, part)) for holder in (layer, home))
-            found[f"{l}.{part}.prec"] = old.var / new.var
-            found[f"{l}.{part}.slope"] = (old.var / new.var) * (new.mean - old.mean) / np.sqrt(old.var)
-        found[f"{l}.centre"] = np.asarray(belief.centre, np.float64) - layer.centre
+            learned[f"{l}.{part}.prec"] = old.var / new.var
+            learned[f"{l}.{part}.slope"] = (old.var / new.var) * (new.mean - old.mean) / np.sqrt(old.var)
+        learned[f"{l}.centre"] = np.asarray(belief.centre, np.float64) - layer.centre
     if terms.noise == "clients":
-        found["noise"] = np.log(upload.noise_var, dtype=np.float64) - np.log(state.noise_var, dtype=np.float64)
-    sums: dict[str, Any] = {name: share * array for name, array in found.items()}
+        learned["noise"] = np.log(upload.noise_var, dtype=np.float64) - np.log(state.noise_var, dtype=np.float64)
+    sums: dict[str, Any] = {name: share * array for name, array in learned.items()}
     if terms.noise == "server":  # sums over rows as they are
         sums["noise.weight"] = np.asarray(upload.noise_stats.weight, np.float64) / broadcast.n_rows
         sums["noise.sums"] = upload.noise_stats.sums / _noise_unit(terms, state) / broadcast.n_rows
@@ -65,9 +66,9 @@ def names(terms: Terms) -> list[str]:
 
 
 def encoded(sums: Arrays, n_clients: int) -> Arrays:
-    """The same as whole numbers modulo 2^64. ValueError if `n_clients` such numbers could overflow: nothing is cut."""
+    """The sums as whole numbers modulo 2^64. ValueError if `n_clients` such numbers could overflow: nothing is cut."""
     bound = LIMIT / n_clients
-    found = {}
+    numbers = {}
     for name, array in sums.items():
         whole = np.rint(np.asarray(array, np.float64) / QUANTUM)
         if not (np.abs(whole) <= bound).all():  # also for NaN
@@ -75,8 +76,8 @@ def encoded(sums: Arrays, n_clients: int) -> Arrays:
                 f"{name}: a value is not finite or beyond {bound * QUANTUM:.3g}, the most that {n_clients} clients may "
                 "send without overflow. Train fewer local epochs in a round, or let this client sit the round out"
             )
-        found[name] = whole.astype(np.int64).view(np.uint64)
-    return found
+        numbers[name] = whole.astype(np.int64).view(np.uint64)
+    return numbers
 
 
 def added(parts: Sequence[Arrays]) -> Arrays:
@@ -99,14 +100,15 @@ def absorb(server: Server, totals: Arrays) -> None:
         parts = {part: _posterior(totals, share, f"{l}.{part}", getattr(layer, part)) for part in ("weight", "bias")}
         average.append(layer._replace(**parts))
     centres = [layer.centre + totals[f"{l}.centre"] / share for l, layer in enumerate(server.state.layers)]
-    noise = server.noise_of([_heard(server, totals, share)], [1.0])
-    server.end_round(server.stepped(average), centres, noise)
+    noise = server.next_noise_var([_average_upload(server, totals, share)], [1.0])
+    server.end_round(server.take_step(average), centres, noise)
 
 
 def check(terms: Terms) -> None:
     """Raise ValueError for a federation that needs more of a client than its sums."""
-    if terms.aggregation != "wga":
-        raise ValueError(f'aggregation={terms.aggregation!r} needs every client\'s posterior: sums need "wga"')
+    if not rule_named(terms.aggregation).is_natural_average:
+        summable = " or ".join(f'"{name}"' for name, rule in RULES.items() if rule.is_natural_average)
+        raise ValueError(f"aggregation={terms.aggregation!r} needs every client's posterior: sums need {summable}")
     if terms.precision != "full":
         raise ValueError(f'precision={terms.precision!r} is no sum over clients: sums need "full"')
     if terms.hold_out:
@@ -123,8 +125,8 @@ def _posterior(totals: Arrays, share: float, name: str, old: Moments) -> Moments
     return on_host(mean + np.sqrt(var) * slope / prec, var / prec)
 
 
-def _heard(server: Server, totals: Arrays, share: float) -> Upload:
-    """What the totals say of the noise, as if one client had all rows."""
+def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
+    """The noise in the totals, as the upload of one client that had all rows."""
     noise: Any = np.asarray(server.state.noise_var)
     stats: Any = NoiseStats(0, 0)  # type: ignore[arg-type]
     if server.terms.noise == "clients":
@@ -135,6 +137,6 @@ def _heard(server: Server, totals: Arrays, share: float) -> Upload:
 
 
 def _noise_unit(terms: Terms, state: State) -> np.ndarray:
-    """Of the statistics' sums: squares in a regression; of a classification's margins and their squares."""
+    """Unit of the noise statistics' sums: squares in a regression; of a classification's margins and their squares."""
     noise = np.asarray(state.noise_var, np.float64)
     return noise if terms.network.task == "regression" else np.stack([np.sqrt(noise), noise])

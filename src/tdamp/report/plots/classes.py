@@ -18,8 +18,8 @@ CLASSES_SHOWN = 12
 
 def pictures(facts: Facts, held: Held) -> list[Picture]:
     """Reliability, error by confidence and, for few classes, confusion."""
-    found = [reliability(held), selective(held)]
-    return [*found, confusion(facts, held)] if facts.widths[-1] <= CLASSES_SHOWN else found
+    drawn = [reliability(held), selective(held)]
+    return [*drawn, confusion(facts, held)] if facts.widths[-1] <= CLASSES_SHOWN else drawn
 
 
 def wilson(share: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -33,10 +33,10 @@ def wilson(share: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def reliability(held: Held) -> Picture:
     """Accuracy against confidence, with the number of rows in each bin."""
     assert held.probs is not None
-    found = metrics.reliability(held.y, held.probs)
-    there, n_bins = found.rows > 0, len(found.rows)
-    share, confidence = found.accuracy[there], found.confidence[there]
-    low, high = wilson(share, found.rows[there])
+    bins = metrics.reliability(held.y, held.probs)
+    there, n_bins = bins.rows > 0, len(bins.rows)
+    share, confidence = bins.accuracy[there], bins.confidence[there]
+    low, high = wilson(share, bins.rows[there])
 
     def paint(figure: Any) -> None:
         top, bottom = figure.subplots(2, sharex=True, height_ratios=(3, 1))
@@ -45,9 +45,9 @@ def reliability(held: Held) -> Picture:
         top.plot(100 * confidence, 100 * share, color=SERIES[0], marker="o", lw=1.2)
         top.set(xlim=(0, 100), ylim=(0, 103), ylabel="right (%)", yticks=range(0, 101, 25), xticks=range(0, 101, 25))
         edges = 100 * np.arange(n_bins) / n_bins
-        bottom.bar(edges, found.rows, 100 / n_bins, align="edge", color=SERIES[0], alpha=0.75)
+        bottom.bar(edges, bins.rows, 100 / n_bins, align="edge", color=SERIES[0], alpha=0.75)
         bottom.set(ylabel="rows", xlabel="confidence: probability of the predicted class (%)")
-        bottom.set(yscale="log", ylim=(0.7, 2.5 * found.rows.max()))
+        bottom.set(yscale="log", ylim=(0.7, 2.5 * bins.rows.max()))
         plain_log(bottom.yaxis)
 
     gap = percent(metrics.ece(held.y, held.probs))

@@ -20,13 +20,13 @@ LEVELS = np.linspace(0.05, 0.95, 19)
 
 
 def pictures(held: Held) -> list[Picture]:
-    """Three for each of the first outputs."""
-    found = []
+    """Three pictures for each of the first outputs."""
+    drawn = []
     for at in range(min(held.n_outputs, OUTPUTS_SHOWN)):
         suffix = f", output {at + 1}" if held.n_outputs > 1 else ""
         for draw in (scatter, coverage, pit):
-            found.append(draw(*held.output(at), f"-{at}" if at else "", suffix))
-    return found
+            drawn.append(draw(*held.output(at), f"-{at}" if at else "", suffix))
+    return drawn
 
 
 def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..axes import WIDE, by_epoch, legend, marker, scale
 from ..canvas import SERIES, Picture, picture
-from ..facts import Facts
+from ..facts import TASKS, Facts
 
 OUTPUTS_SHOWN = len(SERIES)
 """Lines of noise of a regression with several outputs, one a colour."""
@@ -19,7 +19,7 @@ LONG = 10
 
 
 def pictures(facts: Facts) -> list[Picture]:
-    """All of them; none if no epoch was finished."""
+    """All pictures of the training; none if no epoch was finished."""
     return [evidence(facts), noise(facts), units(facts)] if facts.history else []
 
 
@@ -92,8 +92,8 @@ def noise(facts: Facts) -> Picture:
         axes.set_ylabel("standard deviation")
         legend(figure, shown.shape[1])
 
-    of = "the class scores" if facts.task == "classification" else "the targets"
-    read = f"The noise in {of} as the model has learned it: the part that it does not explain by the inputs."
+    of = TASKS[facts.task].noise_in
+    read = f"The noise in the {of} as the model has learned it: the part that it does not explain by the inputs."
     return picture("noise", "Noise level", read, paint)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..axes import legend, marker, scale, tint
 from ..canvas import GRID, INK, SERIES, Picture, need, picture
-from ..facts import Facts
+from ..facts import TASKS, Facts
 from ..text import number, percent, short
 from .training import layer_name
 
@@ -18,12 +18,12 @@ BARS = 15
 
 def pictures(facts: Facts) -> list[Picture]:
     """Inputs, hidden units if there are any, and the path if it was given."""
-    found = [input_image(facts) if facts.image_shape else input_bars(facts)]
+    drawn = [input_image(facts) if facts.image_shape else input_bars(facts)]
     if len(facts.active_prob) > 1:
-        found.append(hidden(facts))
+        drawn.append(hidden(facts))
     if frontier_rows(facts):
-        found.append(frontier(facts))
-    return found
+        drawn.append(frontier(facts))
+    return drawn
 
 
 def top_inputs(facts: Facts, count: int) -> np.ndarray:
@@ -115,7 +115,7 @@ def kept(keep: float) -> str:
 def frontier_keys(facts: Facts) -> tuple[str, str]:
     """The names of a path's size and error."""
     has_params = all("params" in row for row in facts.frontier or ())
-    return "params" if has_params else "units", "error" if facts.task == "classification" else "rmse"
+    return "params" if has_params else "units", TASKS[facts.task].error
 
 
 def frontier(facts: Facts) -> Picture:

@@ -20,9 +20,9 @@ from .start import Orders, minibatches
 
 
 @partial(jax.jit, static_argnums=0)
-def _epoch(
-    task: Task, states: Any, x: Any, y: Any, rows: Any, present: Any, rates: Any, regular: Any, x_test: Any
-) -> Any:
+def _epoch(task: Task, states: Any, data: Any, batches: Any, rates: Any, regular: Any, x_test: Any) -> Any:
+    """One epoch of every split and recipe, and the outputs of the test rows after it."""
+    (x, y), (rows, present) = data, batches
     one = partial(adam_optax.scan_epoch, task)
     by_recipe = jax.vmap(one, in_axes=(0, None, None, None, None, 0, 0))
     states = jax.vmap(by_recipe, in_axes=(0, 0, 0, 0, None, None, 0))(states, x, y, rows, present, rates, regular)
@@ -47,7 +47,7 @@ def nmse_curves(
         batches = [minibatches(next(order), batch) for order in orders]
         rows, present = np.stack([rows for rows, _ in batches]), batches[0][1]
         rates = pace.next(len(present))
-        states, out = _epoch(problems[0].task, states, x, y, rows, present, rates, regular, x_test)
+        states, out = _epoch(problems[0].task, states, (x, y), (rows, present), rates, regular, x_test)
         for k, problem in enumerate(problems):
             for j in range(len(known)):
                 curves[k, j, epoch] = nmse(np.asarray(out[k, j]), problem.y_test, problem.y)

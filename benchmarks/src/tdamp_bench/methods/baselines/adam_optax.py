@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax import Array
 
-from tdamp._optional import need
 from tdamp.engine.network import Task
 
 from ...core.problems import Problem
 from .recipe import SHARES, Recipe
 from .start import he_init, minibatches
 
-optax = need("optax", "bench")
 adam = optax.scale_by_adam()
 
 

@@ -13,7 +13,7 @@ from ...core.problems import Problem
 from .recipe import Recipe
 from .start import he_init
 
-torch = need("torch", "bench")
+torch = need("torch", "peers", "tdamp-bench")
 
 
 class Learner:

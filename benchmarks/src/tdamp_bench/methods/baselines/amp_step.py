@@ -17,6 +17,7 @@ from jax import Array
 
 from tdamp.engine.network import Task
 from tdamp.factors.activations import piecewise
+from tdamp.factors.activations.catalog import ACTIVATIONS
 from tdamp.factors.likelihoods.gaussian import Gaussian
 from tdamp.numerics import truncated_normal
 from tdamp.numerics.beliefs import Message, Moments, Score, known
@@ -25,7 +26,7 @@ DAMPING = 0.8
 """alpha (135): the share of its old value that a weight's mean keeps. Their choice and that of the EM-TDAMP paper."""
 VAR_FLOOR = 1e-8
 """Added to every forward variance, as in their code: it is divided by, and a removed unit has none."""
-RELU = piecewise.ACTIVATIONS["relu"]
+RELU = ACTIVATIONS["relu"].regions
 
 
 class Layer(NamedTuple):
@@ -92,18 +93,18 @@ def relu_score(z: Moments, u_bwd: Message) -> tuple[Score, Array]:
     return Score(active.score, jnp.maximum(active.score_prec, 0)), (active.score_prec < 0).sum(1, dtype=jnp.float32)
 
 
-def to_unit(u: Moments, w: Moments, said: Score) -> Message:
+def to_unit(u: Moments, w: Moments, z_score: Score) -> Message:
     """(B, A) of (116) and (115), with g^2 put at its expectation Gamma and the term of third order left out."""
-    prec = said.prec @ (w.mean * w.mean).T
-    return Message(said.score @ w.mean.T + u.mean * (prec - said.prec @ w.var.T), prec)
+    prec = z_score.prec @ (w.mean * w.mean).T
+    return Message(z_score.score @ w.mean.T + u.mean * (prec - z_score.prec @ w.var.T), prec)
 
 
-def posterior(prior: Moments, mean: Array, u: Moments, said: Score) -> Moments:
+def posterior(prior: Moments, mean: Array, u: Moments, z_score: Score) -> Moments:
     """The prior with (H, G) of (118) and (117), simplified as in `to_unit`: moments (109) and (110) before damping."""
-    prec = (u.mean * u.mean).T @ said.prec
-    pull = u.mean.T @ said.score + (mean - prior.mean) * prec  # H - G prior.mean
+    prec = (u.mean * u.mean).T @ z_score.prec
+    pull = u.mean.T @ z_score.score + (mean - prior.mean) * prec  # H - G prior.mean
     if u.var is not None:
-        pull = pull - mean * (u.var.T @ said.prec)
+        pull = pull - mean * (u.var.T @ z_score.prec)
     var = prior.var / (1 + prior.var * prec)
     return Moments(prior.mean + var * pull, var)
 
@@ -135,20 +136,20 @@ def one_pass(
         if l < depth - 1:
             u = piecewise.forward(RELU, z) if last is None else piecewise.activate(RELU, z, last.bwd[l]).u_post
             inputs.append(with_one(u))
-    said = output_score(task, forwards[-1], y, noise_var)
+    z_score = output_score(task, forwards[-1], y, noise_var)
     posts: list[Moments] = []
     scores: list[Array] = []
     bwds: list[Message] = []
     clips = jnp.zeros((), x.dtype)
     for l in reversed(range(depth)):
         if l < depth - 1:
-            said, negative = relu_score(forwards[l], bwds[0])
+            z_score, negative = relu_score(forwards[l], bwds[0])
             clips = clips + present @ negative
-        there = Score(*(present[:, None] * s for s in said))
+        there = Score(*(present[:, None] * s for s in z_score))
         posts.insert(0, posterior(layers[l].prior, weights[l].mean, inputs[l], there))
-        scores.insert(0, said.score)
+        scores.insert(0, z_score.score)
         if l > 0:
-            shift, prec = to_unit(inputs[l], weights[l], said)
+            shift, prec = to_unit(inputs[l], weights[l], z_score)
             bwds.insert(0, Message(shift[:, :-1], prec[:, :-1]))
     left = Pass(tuple(u.mean for u in inputs), tuple(w.mean for w in weights), tuple(scores), tuple(bwds))
     return tuple(posts), left, clips

@@ -1,7 +1,7 @@
 """The federated methods of the evaluation: FedAvg around Adam, group lasso and group SNIP, and FedProx.
 
 The `epochs` of a training are its rounds, of `LOCAL_EPOCHS` epochs of every client each. The grids are those of
-centralised training where nothing else is said: a client makes about as many steps. On MNIST FedAvg likes higher rates.
+centralised training unless stated: a client makes about as many steps. On MNIST FedAvg likes higher rates.
 """
 
 from __future__ import annotations

@@ -12,13 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tdamp._optional import need
-
 from ...core.problems import Problem
+from .laplace_library import laplace, torch
 from .start import Params
-
-torch = need("torch", "bench")
-laplace = need("laplace", "bench")
 
 Link = Literal["probit", "mc"]
 CHUNK = 1000

@@ -21,18 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tdamp._optional import MissingExtra, need
-
 from ...suites.uci.tasks import Answer, Gaussian, Task
-
-torch = need("torch", "bench")
-try:
-    laplace = need("laplace", "bench")
-except RuntimeError as error:  # from torchvision, which laplace-torch asks for but does not use
-    raise MissingExtra(
-        f"laplace-torch could not be imported ({error}). If torchvision was built for another PyTorch, install the "
-        "build that belongs to yours, or remove it: it is not needed here."
-    ) from error
+from .laplace_library import laplace, torch
 
 RATE = 1e-2
 HYPER_RATE = 0.1

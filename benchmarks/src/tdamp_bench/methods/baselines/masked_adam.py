@@ -56,6 +56,13 @@ class Pull(NamedTuple):
     anchor: Any
 
 
+class Penalties(NamedTuple):
+    """Terms that are added to the loss: `lasso` times the group lasso, and FedProx's pull if there is one."""
+
+    lasso: Array
+    pull: Pull | None = None
+
+
 def loss(
     params: Any,
     task: Task,
@@ -76,20 +83,21 @@ def scan_epoch(
     state: State,
     masks: Any,
     rates: Array,
-    penalty: Array,
-    pull: Pull | None,
-    x: Array,
-    y: Array,
-    rows: Array,
-    present: Array,
+    penalties: Penalties,
+    data: tuple[Array, Array],
+    batches: tuple[Array, Array],
     regular: Regular | None = None,
 ) -> State:
-    """One step for every minibatch of `rows`, at one rate or at one for each; what is masked stays zero."""
+    """One step for every minibatch, at one rate or at one for each; what is masked stays zero.
+
+    `data` are x and y, `batches` the rows of every minibatch and which of them are present.
+    """
+    (x, y), (rows, present) = data, batches
 
     def body(state: State, batch: tuple[Array, Array, Array]) -> tuple[State, None]:
         here, mask, rate = batch
         dropped = adam_optax.dropped_now(state, regular)
-        grads = jax.grad(loss)(state.params, task, penalty, x[here], y[here], mask, pull, dropped)
+        grads = jax.grad(loss)(state.params, task, penalties.lasso, x[here], y[here], mask, penalties.pull, dropped)
         state = adam_optax.updated(state, grads, rate, regular)
         return State(masked(state.params, masks), state.moments), None
 
@@ -101,7 +109,7 @@ def scan_epoch(
 def _together(task: Task, shared: bool, state: State, *rest: Any) -> State:
     """`scan_epoch` of many networks; `shared` data are one array for all."""
     data = None if shared else 0
-    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, 0, data, data, 0, None, 0))(state, *rest)
+    return jax.vmap(partial(scan_epoch, task), in_axes=(0, 0, 0, 0, data, (0, None), 0))(state, *rest)
 
 
 pruned = jax.jit(masked)
@@ -146,16 +154,25 @@ class Fleet:
 
     def epoch(self, parts: int = 1, after_part: Callable[[float], None] = lambda share: None) -> None:
         """Train for an epoch, in `parts`; after each `after_part(share of the epoch done)` may change the masks."""
-        batches = [minibatches(next(order), self.batch) for order in self.orders]
-        rows, present = np.stack([rows for rows, _ in batches]), batches[0][1]
+        each = [minibatches(next(order), self.batch) for order in self.orders]
+        rows, present = np.stack([rows for rows, _ in each]), each[0][1]
         parts = min(parts, len(present))
         for done in range(parts):
             some = slice(done * len(present) // parts, (done + 1) * len(present) // parts)
             rates = self.pace.next(some.stop - some.start)
+            batches = rows[:, some], present[some]
+            penalties = Penalties(self.penalty, self.pull)
             self.state = _together(
-                self.task, self.shared, self.state, self.masks, rates, self.penalty, self.pull,
-                self.x, self.y, rows[:, some], present[some], self.regular,
-            )  # fmt: skip
+                self.task,
+                self.shared,
+                self.state,
+                self.masks,
+                rates,
+                penalties,
+                (self.x, self.y),
+                batches,
+                self.regular,
+            )
             after_part((done + 1) / parts)
 
     def keep_only(self, masks: Sequence[Masks]) -> None:

@@ -13,8 +13,8 @@ from tdamp._optional import need
 
 from ...core.problems import Problem
 
-pytagi = need("pytagi", "bench")
-nn = need("pytagi.nn", "bench")
+pytagi = need("pytagi", "peers", "tdamp-bench")
+nn = need("pytagi.nn", "peers", "tdamp-bench")
 
 OBSERVATION_STD = 0.1
 

@@ -20,8 +20,8 @@ from tdamp._optional import need
 from ...suites.uci.tasks import Answer, Gaussian, Task
 from .start import Orders
 
-pytagi = need("pytagi", "bench")
-nn = need("pytagi.nn", "bench")
+pytagi = need("pytagi", "peers", "tdamp-bench")
+nn = need("pytagi.nn", "peers", "tdamp-bench")
 
 HELD_OUT = 0.2
 """Share of the training rows on which noise, epochs and minibatches are chosen."""
@@ -30,9 +30,9 @@ NOISE_STDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 class Effort(NamedTuple):
-    """What is tried: epochs at which to look, deviations of the noise, rows of a minibatch."""
+    """What is tried: epochs after which it is scored, deviations of the noise, rows of a minibatch."""
 
-    looks: tuple[int, ...]
+    checkpoints: tuple[int, ...]
     noise_stds: tuple[float, ...]
     batches: tuple[int, ...]
 
@@ -62,11 +62,11 @@ def choose(task: Task, work: Effort) -> tuple[int, float, int]:
     """Epochs, deviation of the noise and rows of a minibatch with the best log score of the last rows."""
     held_out = max(1, round(HELD_OUT * len(task.x)))
     x, y = task.x[:-held_out], task.y[:-held_out]
-    best = -np.inf, (work.looks[0], work.noise_stds[0], work.batches[0])
+    best = -np.inf, (work.checkpoints[0], work.noise_stds[0], work.batches[0])
     for noise_std in work.noise_stds:
         for batch in work.batches:
             learner = Learner(x, y, task.hidden, noise_std, batch, task.split)
-            for before, epochs in zip((0, *work.looks), work.looks, strict=False):
+            for before, epochs in zip((0, *work.checkpoints), work.checkpoints, strict=False):
                 learner.train(epochs - before)
                 score = learner.predict(task.x[-held_out:]).log_score(task.y[-held_out:])
                 best = max(best, (score, (epochs, noise_std, batch)))

@@ -1,4 +1,4 @@
-"""How Adam is told to train: plain, as in the paper, or AdamW with cosine decay, weight decay and dropout.
+"""How Adam trains: plain, as in the paper, or AdamW with cosine decay, weight decay and dropout.
 
 AdamW: Loshchilov and Hutter, 2019. Cosine decay: the same, 2017. Dropout: Srivastava et al., 2014.
 """
@@ -14,7 +14,7 @@ SHARES = "weight_decay", "dropout", "input_dropout"
 
 
 class Recipe(NamedTuple):
-    """A learning rate; unless told otherwise it is constant and nothing else is done.
+    """A learning rate; by default it is constant and nothing else is done.
 
     `cosine`: the rate falls to 0 over all epochs. `weight_decay`: every step takes the share rate x weight_decay off
     every parameter. `dropout`: the share of each hidden layer's units that is left out in training, never in
@@ -28,14 +28,14 @@ class Recipe(NamedTuple):
     input_dropout: float = 0.0
 
     @classmethod
-    def of(cls, given: float | Recipe | Config) -> Recipe:
+    def of(cls, value: float | Recipe | Config) -> Recipe:
         """From a mere rate, or from a configuration, whose other entries are left alone."""
-        if isinstance(given, Recipe):
-            return given
-        if isinstance(given, dict):
-            known = {name: float(given[name]) for name in SHARES if name in given}
-            return cls(float(given.get("rate", 0.0)), cosine=bool(given.get("cosine", 0)), **known)
-        return cls(float(given))
+        if isinstance(value, Recipe):
+            return value
+        if isinstance(value, dict):
+            known = {name: float(value[name]) for name in SHARES if name in value}
+            return cls(float(value.get("rate", 0.0)), cosine=bool(value.get("cosine", 0)), **known)
+        return cls(float(value))
 
     @property
     def plain(self) -> bool:

@@ -114,39 +114,44 @@ def choose_recipe(
     }
 
 
+class Rules(NamedTuple):
+    """How a contest is run: plain Adams choose among `rates` and AdamW among `STRONG[grid]`, by `validation_rows` held
+    out and after `grid_epochs` epochs; AdamW is also trained with schedules that end after `shorter` epochs."""
+
+    rates: Sequence[float]
+    batch: int
+    epochs: int
+    grid_epochs: int
+    validation_rows: int
+    seeds: Sequence[int]
+    shorter: Sequence[int] = ()
+    grid: str = "mnist"
+
+
 def contest(
     problem: Problem,
     widths: tuple[int, ...],
     arms: Mapping[str, Settings],
     libraries: Sequence[str],
-    *,
-    rates: Sequence[float],
-    batch: int,
-    epochs: int,
-    grid_epochs: int,
-    validation_rows: int,
-    seeds: Sequence[int],
-    shorter: Sequence[int] = (),
-    grid: str = "mnist",
+    rules: Rules,
     tick: Tick = silent,
 ) -> dict[str, Any]:
     """All contenders on one classification problem: configuration, chosen recipes, runs, mean curves.
 
-    `arms` are tdamp's settings by name; AdamW chooses from `STRONG[grid]`, and is also trained with schedules that end
-    after `shorter` epochs.
+    `arms` are tdamp's settings by name.
     """
+    batch, epochs, seeds = rules.batch, rules.epochs, rules.seeds
     runs = {
         name: [train_ours(problem, widths, settings, epochs, seed, tick)[0] for seed in seeds]
         for name, settings in arms.items()
     }
     chosen = {}
-    for name, rival in rivals_of(libraries, rates, shorter, grid).items():
-        found = choose_recipe(rival, problem, widths, batch, rival.ends or grid_epochs, validation_rows, tick)
-        chosen[name] = found
+    for name, rival in rivals_of(libraries, rules.rates, rules.shorter, rules.grid).items():
+        tried = rival.ends or rules.grid_epochs
+        choice = choose_recipe(rival, problem, widths, batch, tried, rules.validation_rows, tick)
+        chosen[name], recipe = choice, Recipe.of(choice["recipe"])
         runs[name] = [
-            train_adam(
-                rival.library, problem, widths, Recipe.of(found["recipe"]), batch, rival.ends or epochs, seed, tick
-            )
+            train_adam(rival.library, problem, widths, recipe, batch, rival.ends or epochs, seed, tick)
             for seed in seeds
         ]
     return {
@@ -177,16 +182,8 @@ def means(runs: Sequence[Run]) -> dict[str, list[float]]:
     return {key: mean_curve(runs, key).tolist() for key in keys}
 
 
-def steps(
-    libraries: Sequence[str],
-    rates: Sequence[float],
-    epochs: int,
-    grid_epochs: int,
-    seeds: Sequence[int],
-    arms: int = 1,
-    shorter: Sequence[int] = (),
-) -> int:
+def steps(libraries: Sequence[str], rules: Rules, arms: int = 1) -> int:
     """How often a contest ticks."""
-    rivals = rivals_of(libraries, rates, shorter).values()
-    tried = sum(len(rival.recipes) * (rival.ends or grid_epochs) for rival in rivals)
-    return len(seeds) * (epochs * arms + sum(rival.ends or epochs for rival in rivals)) + tried
+    rivals = rivals_of(libraries, rules.rates, rules.shorter, rules.grid).values()
+    tried = sum(len(rival.recipes) * (rival.ends or rules.grid_epochs) for rival in rivals)
+    return len(rules.seeds) * (rules.epochs * arms + sum(rival.ends or rules.epochs for rival in rivals)) + tried

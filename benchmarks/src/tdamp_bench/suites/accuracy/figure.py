@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tdamp._optional import need
-
+from ...core.plotting import plt, ticker
 from .table import TITLES, curves
 
 
 def draw(parts: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
-    plain = need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}")
+    plain = ticker.StrMethodFormatter("{x:g}")
     columns = min(2, len(parts))
     rows = -(-len(parts) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(6 * columns, 4.2 * rows), squeeze=False, layout="constrained")

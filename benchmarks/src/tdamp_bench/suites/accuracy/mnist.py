@@ -14,7 +14,7 @@ from ...core.problems import Problem
 from ...core.progress import Tick, silent
 from ...core.record import Verdict
 from ...core.scoring import at
-from .contest import STRONG_ADAM, against, contest, ending_at, steps
+from .contest import STRONG_ADAM, Rules, against, contest, ending_at, steps
 from .plan import Plan
 
 HIDDEN = (128,)
@@ -38,50 +38,36 @@ def run(
     problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], tick: Tick = silent
 ) -> dict[str, Any]:
     """Shallow contest, every library's rate chosen after as many epochs as are then run."""
-    return contest(
-        problem,
-        widths_of(problem, HIDDEN),
-        {"tdamp": presets.MNIST, ANNEALED: presets.annealed(plan.mnist_epochs)},
-        libraries,
-        rates=plan.rates,
-        batch=plan.batch,
-        epochs=plan.mnist_epochs,
-        grid_epochs=plan.mnist_epochs,
-        validation_rows=plan.validation_rows,
-        seeds=seeds,
-        shorter=plan.mnist_shorter,
-        tick=tick,
-    )
+    arms = {"tdamp": presets.MNIST, ANNEALED: presets.annealed(plan.mnist_epochs)}
+    return contest(problem, widths_of(problem, HIDDEN), arms, libraries, _rules(plan, seeds), tick)
+
+
+def run_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
+    """Ticks of `run`."""
+    return steps(libraries, _rules(plan, seeds), arms=2)
+
+
+def _rules(plan: Plan, seeds: Sequence[int]) -> Rules:
+    epochs = plan.mnist_epochs
+    return Rules(plan.rates, plan.batch, epochs, epochs, plan.validation_rows, seeds, plan.mnist_shorter)
 
 
 def run_depth(
     problem: Problem, plan: Plan, libraries: Sequence[str], seeds: Sequence[int], hidden: int, tick: Tick = silent
 ) -> dict[str, Any]:
     """Deep contest; Adam's rate is chosen after fewer epochs, to save time."""
-    return contest(
-        problem,
-        widths_of(problem, (DEEP_WIDTH,) * hidden),
-        {"tdamp": presets.deep(hidden)},
-        libraries,
-        rates=plan.rates,
-        batch=plan.batch,
-        epochs=plan.depth_epochs,
-        grid_epochs=plan.depth_grid_epochs,
-        validation_rows=plan.validation_rows,
-        seeds=seeds,
-        grid="mnist" if hidden < defaults.DEEP_HIDDEN else "mnist, deep",
-        tick=tick,
-    )
-
-
-def run_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
-    """Ticks of `run`."""
-    return steps(libraries, plan.rates, plan.mnist_epochs, plan.mnist_epochs, seeds, 2, plan.mnist_shorter)
+    arms = {"tdamp": presets.deep(hidden)}
+    rules = _depth_rules(plan, seeds)._replace(grid="mnist" if hidden < defaults.DEEP_HIDDEN else "mnist, deep")
+    return contest(problem, widths_of(problem, (DEEP_WIDTH,) * hidden), arms, libraries, rules, tick)
 
 
 def depth_steps(plan: Plan, libraries: Sequence[str], seeds: Sequence[int]) -> int:
     """Ticks of `run_depth`."""
-    return steps(libraries, plan.rates, plan.depth_epochs, plan.depth_grid_epochs, seeds)
+    return steps(libraries, _depth_rules(plan, seeds))
+
+
+def _depth_rules(plan: Plan, seeds: Sequence[int]) -> Rules:
+    return Rules(plan.rates, plan.batch, plan.depth_epochs, plan.depth_grid_epochs, plan.validation_rows, seeds)
 
 
 def plain_adams(result: dict[str, Any]) -> list[str]:

@@ -31,8 +31,7 @@ def run(
 ) -> dict[str, Any]:
     """Run the parts one after the other; the JSON file and the plot are renewed after each."""
     console = console or Console()
-    for module in ("optax", "torch", "matplotlib"):
-        need(module, "bench")
+    need("torch", "peers", "tdamp-bench")
     plan = QUICK if quick else FULL
     report: dict[str, Any] = {}
     for name in only:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tdamp._optional import need
-
+from ...core.plotting import plt, ticker
 from .contenders import LABELS
 
 FEW = 10
@@ -17,8 +16,6 @@ FEW = 10
 
 def draw(part: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), layout="constrained")
     for i, (name, found) in enumerate(part["methods"].items()):
         look = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if "tdamp" in name else "--", "lw": 1.4}
@@ -35,8 +32,8 @@ def draw(part: dict[str, Any], path: Path) -> None:
         axis.set(xlabel="degrees", ylabel=title, title=f"Test digits turned: {title}")
         axis.set_xticks(range(0, 181, 30))
     axes[0, 1].set_yscale("log")
-    axes[0, 1].yaxis.set_major_formatter(need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}"))
-    axes[0, 1].yaxis.set_minor_formatter(need("matplotlib.ticker", "bench").NullFormatter())
+    axes[0, 1].yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    axes[0, 1].yaxis.set_minor_formatter(ticker.NullFormatter())
     for axis in axes.flat:
         axis.grid(True, which="both", alpha=0.25)
     axes[1, 0].legend(fontsize=8, loc="lower right")

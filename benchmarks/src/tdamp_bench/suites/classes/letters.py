@@ -13,9 +13,9 @@ from pathlib import Path
 from string import ascii_letters
 from typing import Any
 
+import matplotlib
 import numpy as np
-
-from tdamp._optional import need
+from PIL import Image, ImageDraw, ImageFont
 
 from .framed import BOX, framed
 
@@ -34,26 +34,25 @@ def letters(tilts: Sequence[float]) -> np.ndarray:
 
 
 def _pictures(tilts: Sequence[float]) -> Iterator[np.ndarray]:
-    image = need("PIL.Image", "bench")
     for style in STYLES:
         font = _font(style)
         for letter, tilt in product(ascii_letters, tilts):
-            glyph = _glyph(letter, font).rotate(tilt, image.Resampling.BICUBIC)
+            glyph = _glyph(letter, font).rotate(tilt, Image.Resampling.BICUBIC)
             glyph = glyph.crop(glyph.getbbox())
             for size in SIZES:
                 share = size / max(glyph.size)
                 shape = [max(1, round(share * side)) for side in glyph.size]
-                small = glyph.resize(shape, image.Resampling.BOX)
+                small = glyph.resize(shape, Image.Resampling.BOX)
                 yield framed(np.asarray(small, np.float32) / 255)
 
 
 def _glyph(letter: str, font: Any) -> Any:
     """White on black in the middle of a large page."""
-    page = need("PIL.Image", "bench").new("L", (PAGE, PAGE))
-    need("PIL.ImageDraw", "bench").Draw(page).text((PAGE // 2, PAGE // 2), letter, 255, font, anchor="mm")
+    page = Image.new("L", (PAGE, PAGE))
+    ImageDraw.Draw(page).text((PAGE // 2, PAGE // 2), letter, 255, font, anchor="mm")
     return page
 
 
 def _font(style: str) -> Any:
-    folder = Path(need("matplotlib", "bench").get_data_path(), "fonts", "ttf")
-    return need("PIL.ImageFont", "bench").truetype(folder / f"{style}.ttf", DRAWN)
+    folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    return ImageFont.truetype(folder / f"{style}.ttf", DRAWN)

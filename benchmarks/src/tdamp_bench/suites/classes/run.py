@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-
-from tdamp._optional import need
 
 from ...core import problems, record
 from ...core.progress import bar
@@ -45,8 +44,8 @@ def run(
 ) -> dict[str, Any]:
     """Train and score what is not in the file yet, then tables and plot of what it holds; may be interrupted."""
     console = console or Console()
-    for module in ("optax", "matplotlib", *(("torch", "laplace") if "laplace" in families else ())):
-        need(module, "bench")
+    if "laplace" in families:
+        importlib.import_module("...methods.baselines.laplace_library", __package__)
     plan = QUICK if quick else FULL
     seeds = seeds if seeds is not None else SEEDS[: 1 if quick else None]
     wanted = [(family, seed) for seed in seeds for family in families]

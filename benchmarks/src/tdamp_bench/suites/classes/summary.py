@@ -54,13 +54,13 @@ def _standard_error(tests: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 def verdicts(parts: dict[str, Any], found: dict[str, Any]) -> list[Verdict]:
     """NLL and ECE of tdamp, with the preset and tuned; and beside AdamW and the ensembles, seed by seed."""
-    methods, said = found["methods"], []
+    methods, judged = found["methods"], []
     for name in (name for name in ("tdamp", "tdamp_tuned") if name in methods):
-        said += _limits(LABELS[name], methods[name]["mean"])
+        judged += _limits(LABELS[name], methods[name]["mean"])
         for rival in (rival for rival in RIVALS if rival in methods):
-            said += _against(parts, found["seeds"], name, rival)
-            said += _time(methods, name, rival) if rival.startswith("ensemble") else []
-    return said
+            judged += _against(parts, found["seeds"], name, rival)
+            judged += _time(methods, name, rival) if rival.startswith("ensemble") else []
+    return judged
 
 
 def _limits(label: str, ours: dict[str, Any]) -> list[Verdict]:

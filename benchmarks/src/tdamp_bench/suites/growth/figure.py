@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tdamp._optional import need
+from ...core.plotting import plt
 
 LABELS = {
     "rows": "rows",
@@ -19,8 +19,6 @@ LABELS = {
 
 def draw(report: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, panels = plt.subplots(1, len(LABELS), figsize=(19, 4.3), layout="constrained")
     for axes, (name, label) in zip(panels, LABELS.items(), strict=True):
         points, law = sorted(report["series"][name], key=lambda point: point["at"]), report["laws"][name]

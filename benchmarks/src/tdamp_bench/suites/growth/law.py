@@ -2,7 +2,7 @@
 
 Size is the number of rows, or of the weights' products: a weight of the first layer takes part in four matrix products,
 one of any other layer in nine (gemm.PRODUCTS), so that a deeper network costs more for each weight than a shallow one.
-The exponent against the plain number of weights is told beside it.
+The exponent against the plain number of weights stands beside it.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-from tdamp._optional import need
-
 from ...core import presets, record
 from ...core.progress import bar
 from ...core.tables import grid, show_verdicts
@@ -22,7 +20,6 @@ from .plan import FULL, QUICK
 def run(quick: bool = False, out: Path = Path("results/growth.json"), console: Console | None = None) -> dict[str, Any]:
     """Time all series in turn, fit the laws, write and show them."""
     console = console or Console()
-    need("matplotlib", "bench")
     plan = QUICK if quick else FULL
     where = record.surroundings() | {"quick": quick}
     settings = presets.replace(presets.MNIST, batch_size=plan.batch)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tdamp._optional import need
-
+from ...core.plotting import plt
 from .ratio import HIGH, LOW, Draws
 
 PARTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -19,8 +18,6 @@ RATIOS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 def draw(draws: Draws, found: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.5), layout="constrained")
     epistemic, error, true, learned = (
         np.sqrt([one[key] for one in draws])

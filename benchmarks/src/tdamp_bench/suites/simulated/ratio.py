@@ -16,7 +16,7 @@ from ...core.record import Verdict
 LOW, HIGH = 0.8, 1.25
 RESAMPLES = 2000
 PARTS = 3
-"""Of the range of noise, equal in the logarithm, in which the ratio is told apart."""
+"""Of the range of noise, equal in the logarithm, for which the ratio is shown apart."""
 Draws = Sequence[dict[str, Any]]
 
 

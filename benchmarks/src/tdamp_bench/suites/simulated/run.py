@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-from tdamp._optional import need
 from tdamp.io.atomic import PART, rename_whole
 
 from ...core import record
@@ -27,7 +26,6 @@ def run(
 ) -> dict[str, Any]:
     """Fit the draws that the file does not hold yet, then table and plot of all it holds; may be interrupted."""
     console = console or Console()
-    need("matplotlib", "bench")
     plan = QUICK if quick else FULL
     report = _known(out, plan)
     known = report["draws"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tdamp.engine.compact import BUCKET
 from tdamp.engine.network import Task
-from tdamp.factors.activations.piecewise import ACTIVATIONS
+from tdamp.factors.activations.catalog import ACTIVATIONS
 
 STREAM = 1
 """Keeps the numbers of a configuration apart from those of its problems."""

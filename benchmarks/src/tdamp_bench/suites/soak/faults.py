@@ -61,10 +61,10 @@ def of_estimator(model: Any, x: np.ndarray, x_far: np.ndarray, y: np.ndarray) ->
         total = model.predict_proba(rows).sum(1)
         found += [] if np.allclose(total, 1, rtol=0, atol=SUM_ERROR) else ["probabilities do not sum to one"]
     if isinstance(model, TDAMPRegressor):
-        said = model.predict_distribution(rows)
-        found += _not_finite("mean", said.mean) + _not_positive("std", said.std)
-        found += _not_positive("epistemic std", said.epistemic_std)
-        found += _not_positive("degrees of freedom", np.where(np.isinf(said.dof), 1.0, said.dof))
+        predicted = model.predict_distribution(rows)
+        found += _not_finite("mean", predicted.mean) + _not_positive("std", predicted.std)
+        found += _not_positive("epistemic std", predicted.epistemic_std)
+        found += _not_positive("degrees of freedom", np.where(np.isinf(predicted.dof), 1.0, predicted.dof))
         found += _not_finite("quantiles", model.predict_quantiles(rows))
     found += _not_finite("log score", model.log_score(x, y))
     return found + _not_finite("lost log likelihood", model.lost_log_likelihood_)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tdamp._optional import need
-
+from ...core.plotting import plt
 from . import summary
 from .places import CLIPS
 
@@ -17,8 +16,6 @@ LEAST = 1e-7
 
 def draw(problems: summary.Lines, streams: summary.Lines, path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(17, 4.6), layout="constrained")
     for i, name in enumerate(CLIPS):
         share = summary.shares(problems, i)
@@ -30,9 +27,9 @@ def draw(problems: summary.Lines, streams: summary.Lines, path: Path) -> None:
     left.set(title=f"Clips in {len(problems)} problems")
     left.legend(fontsize=8)
     for line in streams:
-        batch = [look["batch"] for look in line["looks"]]
-        middle.plot(batch, [look["log_score"] for look in line["looks"]], lw=1, label=line["stream"])
-        right.plot(batch, [look["doubt"] for look in line["looks"]], lw=1, label=line["stream"])
+        batch = [snapshot["batch"] for snapshot in line["looks"]]
+        middle.plot(batch, [snapshot["log_score"] for snapshot in line["looks"]], lw=1, label=line["stream"])
+        right.plot(batch, [snapshot["doubt"] for snapshot in line["looks"]], lw=1, label=line["stream"])
     middle.set(xlabel="batch", ylabel="log score of clean rows", yscale="symlog", title="Streams: predictions")
     right.set(xlabel="batch", ylabel="variance / base variance, median weight", yscale="log")
     right.set(title="Streams: what is left open")

@@ -12,7 +12,7 @@ CLIPS = "negative_prec", "excess_prec", "self_coupling", "min_var", "restrained"
 
 
 def of(network: Network, settings: Settings, rows: int, epochs: int) -> dict[str, int]:
-    """By the name of the clip. Padded rows and units count, since the clips look at them, too.
+    """By the name of the clip. Padded rows and units count, since the clips act on them, too.
 
     Removed units stay in the arrays of networks as small as these. Rows held out are taken as trained on.
     """

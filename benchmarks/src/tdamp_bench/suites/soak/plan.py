@@ -13,7 +13,7 @@ class Plan:
     problems: int = 80  # of each configuration
     epochs: int = 3
     batches: int = 10_000  # of each stream
-    look_every: int = 50  # batches between two looks at a stream's posterior and predictions
+    look_every: int = 50  # batches between two snapshots of a stream's posterior and predictions
     clean: int = 200  # batches after a stream that are not spoiled
 
 

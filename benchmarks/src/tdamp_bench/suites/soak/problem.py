@@ -36,7 +36,7 @@ def run(configuration: Configuration, index: int, number: int, plan: Plan) -> di
     rows = hostile.draw(rng, c.task, count, widths[0], c.outputs, c.face == "engine")
     started = time.perf_counter()
     found: dict[str, Any] = {"faults": []}
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("error", RuntimeWarning)
         try:
@@ -56,7 +56,7 @@ def run(configuration: Configuration, index: int, number: int, plan: Plan) -> di
         "rows": len(rows.x),
         "tricks": rows.tricks,
         **found,
-        "warnings": sorted({type(w.message).__name__ for w in heard} - {"TrainingWarning"}),
+        "warnings": sorted({type(w.message).__name__ for w in caught} - {"TrainingWarning"}),
         "seconds": round(time.perf_counter() - started, 3),
     }
 

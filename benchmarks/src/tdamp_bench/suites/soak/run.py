@@ -10,7 +10,6 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from tdamp._optional import need
 from tdamp.training.compilation import keep_compiled
 
 from ...core import record
@@ -33,7 +32,6 @@ def run(
 ) -> dict[str, Any]:
     """Run what the file of lines beside `out` does not hold yet, then the summary of all it holds; may be stopped."""
     console = console or Console()
-    need("matplotlib", "bench")
     keep_compiled()
     plan = plan or (QUICK if quick else FULL)
     store = Store(out.with_suffix(".jsonl"), plan)
@@ -64,8 +62,8 @@ def _problems(store: Store, plan: Plan, console: Console) -> None:
 def _streams(store: Store, plan: Plan, console: Console) -> None:
     done = {line["stream"] for line in store.streams}
     missing = [name for name in streams.KINDS if name not in done]
-    looks = len({*range(plan.look_every, plan.batches + 1, plan.look_every), 1, plan.batches})
-    with bar(console, "streams", len(missing) * looks) as tick:
+    snapshots = len({*range(plan.look_every, plan.batches + 1, plan.look_every), 1, plan.batches})
+    with bar(console, "streams", len(missing) * snapshots) as tick:
         for name in missing:
             store.add(streams.run(name, plan, tick))
 

@@ -23,7 +23,7 @@ STREAM = 3
 INPUTS = 6
 CLASSES = 4
 FIRST, MOST, PROBE = 56, 24, 50
-"""Rows of the first batch, rows of a later one at most, and rows that are predicted at every look."""
+"""Rows of the first batch, rows of a later one at most, and rows that are predicted for every snapshot."""
 DECADES = 6.0
 """The drifting scale stays within 1e-6 and 1e6 of the first batch's."""
 STEP = 0.1
@@ -109,13 +109,13 @@ def _spoiled(rng: np.random.Generator, x: np.ndarray, y: np.ndarray, task: str, 
 
 
 def run(name: str, plan: Plan, tick: Any) -> dict[str, Any]:
-    """Stream it, look at it every so often, then clean batches."""
+    """Train on the stream with snapshots every so often, then on clean batches."""
     kind = KINDS[name]
     rng = np.random.default_rng([STREAM, list(KINDS).index(name)])
     concept = concept_of(kind, rng)
     probe = concept.rows(rng, PROBE)
     model = _model(kind)
-    looks, wrong, outcomes = [], [], dict.fromkeys((outcome.name for outcome in Outcome), 0)
+    snapshots, wrong, outcomes = [], [], dict.fromkeys((outcome.name for outcome in Outcome), 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
@@ -123,8 +123,8 @@ def run(name: str, plan: Plan, tick: Any) -> dict[str, Any]:
             _learn(model, kind, x, y)
             outcomes[model.fitted_.outcome.name] += 1
             if number % plan.look_every == 0 or number in (1, plan.batches):
-                looks.append(_look(model, number, x, y, probe))
-                wrong += [f"batch {number}: {fault}" for fault in looks[-1].pop("faults")]
+                snapshots.append(_snapshot(model, number, x, y, probe))
+                wrong += [f"batch {number}: {fault}" for fault in snapshots[-1].pop("faults")]
                 tick(f"{name}, batch {number}")
         clean = [concept.rows(rng, MOST) for _ in range(plan.clean)]
         fresh = _model(kind)
@@ -132,13 +132,13 @@ def run(name: str, plan: Plan, tick: Any) -> dict[str, Any]:
         for x, y in clean:
             _learn(model, kind, x, y)
             _learn(fresh, kind, x, y)
-        after = _look(model, plan.batches + plan.clean, *clean[-1], probe)
+        after = _snapshot(model, plan.batches + plan.clean, *clean[-1], probe)
     wrong += [f"after clean batches: {fault}" for fault in after.pop("faults")]
     return {
         "kind": "stream",
         "stream": name,
         "batches": plan.batches,
-        "looks": looks,
+        "looks": snapshots,  # the name in stored runs
         "faults": wrong,
         "outcomes": outcomes,
         "after_clean": after,
@@ -156,7 +156,7 @@ def _learn(model: Any, kind: Kind, x: np.ndarray, y: np.ndarray) -> None:
     model.partial_fit(x, y, **({"classes": np.arange(CLASSES)} if kind.task == "classification" else {}))
 
 
-def _look(model: Any, number: int, x: np.ndarray, y: np.ndarray, probe: Batch) -> dict[str, Any]:
+def _snapshot(model: Any, number: int, x: np.ndarray, y: np.ndarray, probe: Batch) -> dict[str, Any]:
     """Faults, and how the model does on the probe rows; `doubt` is the median of variance / base variance."""
     fitted = model.fitted_
     found: dict[str, Any] = {
@@ -168,6 +168,6 @@ def _look(model: Any, number: int, x: np.ndarray, y: np.ndarray, probe: Batch) -
         "doubt": float(np.median(np.concatenate([np.ravel(l.weight.var / l.base_var) for l in fitted.state.layers]))),
     }
     if isinstance(model, TDAMPRegressor):
-        said = model.predict_distribution(probe[0])
-        found |= {"least_std": float(said.std.min()), "least_epistemic_std": float(said.epistemic_std.min())}
+        predicted = model.predict_distribution(probe[0])
+        found |= {"least_std": float(predicted.std.min()), "least_epistemic_std": float(predicted.epistemic_std.min())}
     return found

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tdamp._optional import need
-
+from ...core.plotting import plt
 from .table import NAMES
 
 
 def draw(parts: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
 
     epoch = parts["epoch"]

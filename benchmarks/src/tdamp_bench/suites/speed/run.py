@@ -24,8 +24,8 @@ COMPILE_LIMIT = 2.5
 def run(quick: bool = False, out: Path = Path("results/speed.json"), console: Console | None = None) -> dict[str, Any]:
     """Measure everything, print it, write it; the JSON file holds what is done so far."""
     console = console or Console()
-    for module in ("optax", "torch", "pytagi", "matplotlib"):
-        need(module, "bench")
+    for module in ("torch", "pytagi"):
+        need(module, "peers", "tdamp-bench")
     plan = QUICK if quick else FULL
     where = record.surroundings() | {"quick": quick}
     problem = problems.mnist(plan.rows)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tdamp._optional import need
-
+from ...core.plotting import plt
 from .rows import NOISE
 
 
 def draw(fits: list[dict[str, Any]], path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
     for how, mark, name in (("stream", "o-", "from the source"), ("memory", "s", "in memory")):
         some = [fit for fit in fits if fit["how"] == how]

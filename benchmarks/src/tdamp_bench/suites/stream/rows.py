@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from tdamp._optional import need
-
 HIDDEN = 16
 NOISE = 0.3
 BLOCK = 50_000
@@ -49,7 +47,9 @@ def test_rows(n_rows: int, n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
 
 def write(path: Path, n_rows: int, n_inputs: int) -> None:
     """The Parquet file, with columns x0, x1, ... and y."""
-    arrow, parquet = need("pyarrow", "tables"), need("pyarrow.parquet", "tables")
+    import pyarrow as arrow
+    from pyarrow import parquet
+
     names = [*(f"x{i}" for i in range(n_inputs)), "y"]
     writer = None
     for x, y in blocks(n_rows, n_inputs):

@@ -9,8 +9,6 @@ from typing import Any
 
 from rich.console import Console
 
-from tdamp._optional import need
-
 from ...core import record
 from ...core.progress import bar
 from ...core.record import Verdict
@@ -48,7 +46,6 @@ def run(
 ) -> dict[str, Any]:
     """Make each file, fit it, remove it; then table and plot. `folder` takes the files, 3 GB at most."""
     console = console or Console()
-    need("matplotlib", "bench")
     plan, where, fits = QUICK if quick else FULL, record.surroundings(), []
     jobs = [(plan.rows[0], "memory"), *((rows, "stream") for rows in plan.rows)]
     with bar(console, "stream", len(jobs)) as tick, tempfile.TemporaryDirectory(dir=folder) as inside:

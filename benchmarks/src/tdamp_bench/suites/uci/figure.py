@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tdamp._optional import need
-
+from ...core.plotting import plt, ticker
 from ...figures.draw import STYLES, Style
 from . import published
 from .methods import METHODS
@@ -35,15 +34,13 @@ LINEAR_NLL = 0.1
 
 def draw(found: Summary, path: Path) -> None:
     """Write the PNG."""
-    need("matplotlib", "bench").use("Agg")
-    plt = need("matplotlib.pyplot", "bench")
     drawing, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
     for i, name in enumerate(found):
         for (method, style), shift in zip(LOOKS.items(), np.linspace(-0.5, 0.5, len(LOOKS)), strict=True):
             for axis, point in zip(axes, _points(name, found[name], method), strict=True):
                 if point is not None and np.isfinite(point[0]):
                     _mark(axis, i + SPREAD * shift, point, style, hollow=method in published.LABELS)
-    plain = need("matplotlib.ticker", "bench").StrMethodFormatter("{x:g}")
+    plain = ticker.StrMethodFormatter("{x:g}")
     axes[0].set(yscale="log", title="Test RMSE / PBP's, published")
     axes[0].yaxis.set_major_formatter(plain)
     axes[0].yaxis.set_minor_formatter(plain)

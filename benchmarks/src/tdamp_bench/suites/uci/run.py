@@ -8,8 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-from tdamp._optional import need
-
 from ...core import record
 from ...core.progress import Tick, bar
 from . import figure, table
@@ -35,7 +33,6 @@ def run(
     The file is written after every split, so that the command may be interrupted.
     """
     console = console or Console()
-    need("matplotlib", "bench")
     sets = list(sets or (QUICK_SETS if quick else SETS))
     peers = {method: METHODS[method].peer() for method in methods or METHODS}
     store = Store(out, quick)

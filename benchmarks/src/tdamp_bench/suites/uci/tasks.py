@@ -1,4 +1,4 @@
-"""What a method is given, and what it gives back: a split without its test targets, and a predictive distribution."""
+"""What goes into a method, and what comes out: a split without its test targets, and a predictive distribution."""
 
 from __future__ import annotations
 

@@ -1,0 +1,51 @@
+"""Smaller arrays for a network that loses units: when they pay, and compiling them beside the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..engine import compact, prune
+from ..engine.network import Network
+from ..engine.plan import knobs_of, plan_of
+from ..engine.state import State, evidence
+from .batches import Feed
+from .compiled import in_background
+from .epoch import prepare
+from .fitted import active_units
+from .sparsity import SEGMENTS, SparsityControl
+
+
+def order_smaller(
+    sparsity: SparsityControl,
+    state: State,
+    network: Network,
+    kept: Sequence[np.ndarray],
+    feed: Feed,
+    epochs_done: int,
+) -> compact.Smaller | None:
+    """Start compiling arrays for the units that will remain when they are compiled; None if they would not pay.
+
+    Without padding arrays have no room for more units than they were made for: they are compiled for those of now.
+    """
+    settings, bucket = sparsity.settings, compact.bucket_of(sparsity.settings.prior)
+    active, rows, exact_size = active_units(state), len(feed.data.x), bucket == 1
+    due = epochs_done + (0 if exact_size else compact.epochs_to_compile(network, rows))
+    if not compact.pays(network, active, rows * (settings.max_epochs - due)):
+        return None
+    groups, expected = sparsity.groups, active
+    if settings.pruning == "exact" and not exact_size:
+        group_of = None if groups is None else groups[kept[0]]
+        expected = sparsity.forecast(state, group_of, prune.progress(settings, due))
+    widths = None if exact_size else compact.room(network, expected, bucket)
+    small, small_network, index = compact.take(state, network, expected, bucket, widths)
+    small_groups = None if groups is None else groups[kept[0][index[0]]]
+    plan = plan_of(small_network, settings)
+    knobs = knobs_of(settings, due, float(feed.data.weight.sum()))
+
+    def compile_all() -> None:
+        prepare(plan, knobs, small_groups, small, feed, SEGMENTS)
+        evidence(small, small_groups)
+
+    return compact.Smaller(small_network.widths, due, in_background(compile_all))

@@ -1,0 +1,48 @@
+"""Types of the command-line arguments."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from tdamp.cli import arguments
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("widths", "64,64", (64, 64)),
+        ("widths", "16", (16,)),
+        ("keep", "0.3", 0.3),
+        ("keep", "30%", 0.3),
+        ("keep", "40", 40),
+        ("keep", "1.0", 1.0),
+        ("keep", "1,0.3,0.3", (1.0, 0.3, 0.3)),
+        ("count", "7", 7),
+        ("share_of_rows", "0", 0.0),
+        ("coverage", "0.9", 0.9),
+        ("image", "8x6", (8, 6)),
+        ("seed", "0", 0),
+    ],
+)
+def test_arguments_that_are_understood(kind: str, text: str, expected: object) -> None:
+    """contract: what each spelling means, its type included (1 unit is not a share of 1.0)."""
+    found = getattr(arguments, kind)(text)
+    assert found == expected and type(found) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("widths", t) for t in ("", "0", "64,,64", "a", "-3")]
+    + [("keep", t) for t in ("0", "1.5", "-0.1", "nan", "half", "0%", "2,0.5")]
+    + [("count", t) for t in ("0", "-1", "1.5", "x")]
+    + [("share_of_rows", t) for t in ("-0.1", "0.6", "nan", "x")]
+    + [("coverage", t) for t in ("0", "1", "95", "nan")]
+    + [("image", t) for t in ("8", "0x8", "8x", "axb")]
+    + [("table_out", "a.xlsx"), ("seed", "-1"), ("seed", str(2**32))],
+)
+def test_arguments_that_are_refused(kind: str, text: str) -> None:
+    """contract: the message repeats what was given."""
+    with pytest.raises(argparse.ArgumentTypeError, match=r"expected|neither"):
+        getattr(arguments, kind)(text)

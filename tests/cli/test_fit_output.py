@@ -1,0 +1,11 @@
+"""What `tdamp fit` prints."""
+
+from __future__ import annotations
+
+from tdamp.cli.fit_output import coverage_meaning
+
+
+def test_intervals_that_are_too_narrow() -> None:
+    """rate: 81 % of 70 rows lie 5 sds of a binomial count below 95 %, 90 % of 20 rows but one."""
+    assert "too narrow" in coverage_meaning(0.81, 70)
+    assert "too narrow" not in coverage_meaning(0.90, 20) and "too narrow" not in coverage_meaning(1.0, 1000)

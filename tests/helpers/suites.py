@@ -1,0 +1,55 @@
+"""Which tests are the core suite, `make test`; `make test-all` runs all others too, and those of benchmarks/tests.
+
+The core suite takes four minutes at most on two cores. It is chosen here and nowhere else: tests/conftest.py puts the
+marker `extended` on everything that is not in it.
+"""
+
+from __future__ import annotations
+
+CORE = {
+    # the mathematics, against its oracles
+    "numerics",
+    "factors",
+    "engine",
+    "exams",
+    "test_algorithm.py",
+    "test_algorithm_dropout.py",
+    "test_errata.py",
+    "test_metrics.py",
+    "federated/aggregation",
+    # the architecture and the promises
+    "test_architecture.py",
+    "test_imports.py",
+    "test_labels.py",
+    "test_public.py",
+    "test_suites.py",
+    "test_warnings.py",
+    "supply/test_public_api.py",
+    "mutants",
+    # the estimators' contract, tables, saving and loading
+    "estimators/test_estimators.py::test_scikit_learn_contract",
+    "io",
+    "persistence",
+    "tables",
+    # one journey each: command line, report, federation
+    "cli/test_usage.py",
+    "cli/test_journey.py::test_from_table_to_predictions",
+    "report",
+    "federated/test_fit.py::test_the_history",
+    "federated/test_fit.py::test_the_estimator_is_a_fitted_one",
+    "federated/test_fit.py::test_save_load_and_report",
+}
+"""Folders, modules and tests, by their paths below tests/."""
+
+SLOWER = {
+    "engine/test_settings_paper.py::test_rho_of_one_is_a_gaussian_prior",
+    "numerics/test_gaussian_argmax.py::test_variances_that_differ",
+}
+"""Tests of those folders that would make the core suite too long."""
+
+
+def is_core(path: str, name: str) -> bool:
+    """Whether the core suite has a test: the path of its module below tests/, and its name without parameters."""
+    parts = path.split("/")
+    places = {"/".join(parts[: i + 1]) for i in range(len(parts))} | {f"{path}::{name}"}
+    return not places.isdisjoint(CORE) and places.isdisjoint(SLOWER)
