@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.engine.pasp import Pasp, anchored_power, carry_over, recentre
+from tdamp.engine.pasp import anchored_power, carry_over, recentre
+from tdamp.engine.settings import Pasp
 from tdamp.engine.plan import Anchor
 from tdamp.engine.turbo import Layer
 from tdamp.numerics.beliefs import Message, Moments, Score, moments, natural

@@ -7,7 +7,7 @@ import numpy as np
 
 from tdamp import Network, Settings
 from tdamp.algorithm import minibatch_step
-from tdamp.engine.plan import knobs_of, plan_of
+from tdamp.engine.plan import Minibatch, knobs_of, plan_of
 from tdamp.engine.state import init
 from tdamp_bench.ablations import no_pasp
 from tdamp_bench.core.problems import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from ..factors.likelihoods.base import Likelihood, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
@@ -35,6 +35,11 @@ class Network:
             object.__setattr__(self, "noise", self.output.noise)
         elif self.likelihood is None:
             object.__setattr__(self, "likelihood", name_of(self.task, self.noise))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles of version 0.1 do not name the likelihood."""
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @property
     def output(self) -> Likelihood:

@@ -9,20 +9,14 @@ Oracle: the fixed point of a repeated message.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 import jax.numpy as jnp
 from jax import Array
 
 from ..numerics.beliefs import Moments, Score
+from .damp import Inference
+from .plan import Anchor, Knobs
+from .settings import Pasp
 from .turbo import Layer
-
-if TYPE_CHECKING:
-    from .damp import Inference
-    from .plan import Anchor, Knobs
-
-Pasp = Literal["anchored", "paper"]
-
 
 CENTRE_ROWS = 50
 """A centre is a mean of about so many rows at least, however small the minibatches: it must not run after single rows,

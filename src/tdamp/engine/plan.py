@@ -10,8 +10,7 @@ from jax import Array
 from ..factors.likelihoods.base import NoiseRule
 from ..numerics.beliefs import Moments
 from .network import Network
-from .pasp import Pasp
-from .settings import Settings
+from .settings import Pasp, Settings
 from .state import State
 from .turbo import Layer
 

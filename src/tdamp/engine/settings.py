@@ -13,8 +13,8 @@ from ..factors.likelihoods.base import NoiseRule, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
 from .network import Network, Noise
-from .pasp import Pasp
 
+Pasp = Literal["anchored", "paper"]
 Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
 Prediction = Literal["posterior", "mean"]

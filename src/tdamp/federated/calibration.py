@@ -31,13 +31,13 @@ SHAPE = tuple(map(len, AXES))
 
 def n_scores(network: Network, hold_out: float) -> int:
     """Number of values that `held_out_scores` gives."""
-    return 1 + (network.n_targets * len(POINTS) if network.task == "regression" and hold_out else 1)
+    return 1 + (network.n_targets * len(POINTS) if network.output.is_calibrated and hold_out else 1)
 
 
 def held_out_scores(fitted: Fitted, held: Data) -> np.ndarray:
     """Log scores of rows held out, summed, and at the end their number; of a regression under every point."""
     rows = held.weight.astype(np.float64)
-    if fitted.network.task == "classification":
+    if not fitted.network.output.is_calibrated:
         sums = batched.log_scores(fitted, held.x, held.y) @ rows
     else:
         sums = calibration.log_likelihoods(POINTS, held.y, batched.predicted(fitted, held.x), rows)
@@ -49,7 +49,7 @@ def log_score(network: Network, scores: np.ndarray) -> float | None:
     sums, rows = scores[:-1], float(scores[-1])
     if not rows > 0:
         return None
-    if network.task == "classification":
+    if not network.output.is_calibrated:
         return float(sums.sum()) / rows
     each = sums.reshape(-1, len(POINTS))
     best = np.argmax(each + calibration.log_prior(POINTS), 1)

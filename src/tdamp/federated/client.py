@@ -65,7 +65,7 @@ class Client:
         """This client's report on the final posterior."""
         x, y, weight = self.data
         known = np.zeros(0)
-        if fitted.network.task == "regression":
+        if fitted.network.output.is_calibrated:
             at_rows = predicted(fitted, x)
             known = weight.astype(np.float64) @ (at_rows.aleatoric_var / at_rows.var)
         lost = lost_without_inputs(fitted, x, y, self.ids)

@@ -171,7 +171,7 @@ class Server:
     def next_noise_var(self, uploads: Sequence[Upload], shares: Sequence[float]) -> np.ndarray:
         """The next noise variance: the clients' own, averaged, or one made of their statistics."""
         old: Any = np.asarray(self.state.noise_var)
-        if self.terms.noise == "clients":
+        if self.terms.noise_at_clients:
             return np.exp(weighted_sum([np.log(u.noise_var, dtype=np.float64) for u in uploads], shares)).astype(
                 old.dtype
             )

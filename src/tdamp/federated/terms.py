@@ -69,10 +69,15 @@ class Terms:
             )
         if not 0 <= self.hold_out < 1:
             raise ValueError(f"hold_out={self.hold_out!r}: expected a fraction in [0, 1)")
-        if self.noise == "server" and self.settings.noise_update == "numerical":
+        if not self.noise_at_clients and self.settings.noise_update == "numerical":
             raise ValueError('noise="server" needs noise_update="em" or "fixed": clients send no more than that takes')
         if self.settings.pasp == "paper":
             self._check_printed()
+
+    @property
+    def noise_at_clients(self) -> bool:
+        """Whether clients learn the noise variance themselves; otherwise the server does, from their statistics."""
+        return self.noise in ("clients",)
 
     def _check_printed(self) -> None:
         """With the posterior as the next prior, nothing remains of the base prior, which some of the rest builds on."""
@@ -111,7 +116,7 @@ class Terms:
     @property
     def local(self) -> Settings:
         """The settings of a client: the server removes units, learns base variances and, if it is to, the noise."""
-        held: dict[str, Any] = {"noise_update": "fixed"} if self.noise == "server" else {}
+        held: dict[str, Any] = {"noise_update": "fixed"} if not self.noise_at_clients else {}
         return replace(self.settings, keep=None, max_params=None, max_multiply_adds=None, learn_base_var=False, **held)
 
     def to_json(self) -> dict[str, Any]:

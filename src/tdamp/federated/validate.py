@@ -105,7 +105,7 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     if not ((upload.noise_var >= low * (1 - ROUNDING)) & (upload.noise_var <= high * (1 + ROUNDING))).all():
         return f"noise_var is {_short(upload.noise_var)}: expected it from {_short(low)} to {_short(high)}."
     sums = np.asarray(upload.noise_stats.sums, np.float64)
-    if server.terms.network.task == "regression":
+    if server.terms.network.output.is_calibrated:
         wrong = (sums < 0).any()
     elif server.terms.local.noise_update == "numerical":
         wrong = (sums > 0).any()  # of log probabilities
@@ -117,7 +117,7 @@ def _numbers(server: Server, upload: Upload) -> str | None:
 def problem_of_report(server: Server, report: FinalReport) -> str | None:
     """None for a report that may be used, or a sentence that says what is wrong with it."""
     network = server.terms.network
-    known = np.zeros(network.n_targets if network.task == "regression" else 0)
+    known = np.zeros(network.n_targets if network.output.is_calibrated else 0)
     like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known)
     problem = _form(named(report), named(like))
     if problem:

@@ -23,11 +23,11 @@ def test_quick_run_finds_no_fault_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "KINDS", {name: kind for name, kind in streams.KINDS.items() if kind.spoiled})
     out, console = tmp_path / "soak.json", Console(file=io.StringIO(), width=160)
     report = run.run(quick=True, out=out, console=console)
-    report = json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    assert report["problems"]["problems"] == 10 and report["problems"]["faults"] == []
-    assert list(report["streams"]) == list(streams.KINDS)
-    assert all(verdict["met"] for verdict in report["verdicts"]), report["verdicts"]
-    assert all(stream["faults"] == [] for stream in report["streams"].values())
+    stored = json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert stored["problems"]["problems"] == 10 and stored["problems"]["faults"] == []
+    assert list(stored["streams"]) == list(streams.KINDS)
+    assert all(verdict["met"] for verdict in stored["verdicts"]), stored["verdicts"]
+    assert all(stream["faults"] == [] for stream in stored["streams"].values())
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
     monkeypatch.setattr(problem, "run", lambda *_: pytest.fail("a problem was run again"))
     monkeypatch.setattr(streams, "run", lambda *_: pytest.fail("a stream was run again"))

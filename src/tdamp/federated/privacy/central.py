@@ -171,5 +171,5 @@ def check(terms: Terms) -> None:
     check_sums(terms)
     if terms.settings.pasp == "paper":
         raise ValueError('pasp="paper" has moves as large as the local epochs are many: privacy needs pasp="anchored"')
-    if terms.noise != "clients":
+    if not terms.noise_at_clients:
         raise ValueError('noise="server" asks for statistics of the rows: a private federation needs noise="clients"')

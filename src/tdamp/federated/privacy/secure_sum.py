@@ -46,10 +46,10 @@ def sums_of(terms: Terms, broadcast: Broadcast, upload: Upload) -> Arrays:
             learned[f"{l}.{part}.prec"] = old.var / new.var
             learned[f"{l}.{part}.slope"] = (old.var / new.var) * (new.mean - old.mean) / np.sqrt(old.var)
         learned[f"{l}.centre"] = np.asarray(belief.centre, np.float64) - layer.centre
-    if terms.noise == "clients":
+    if terms.noise_at_clients:
         learned["noise"] = np.log(upload.noise_var, dtype=np.float64) - np.log(state.noise_var, dtype=np.float64)
     sums: dict[str, Any] = {name: share * array for name, array in learned.items()}
-    if terms.noise == "server":  # sums over rows as they are
+    if not terms.noise_at_clients:  # sums over rows as they are
         sums["noise.weight"] = np.asarray(upload.noise_stats.weight, np.float64) / broadcast.n_rows
         sums["noise.sums"] = upload.noise_stats.sums / _noise_unit(terms, state) / broadcast.n_rows
     return sums
@@ -61,7 +61,7 @@ def names(terms: Terms) -> list[str]:
         [f"{l}.weight.prec", f"{l}.weight.slope", f"{l}.bias.prec", f"{l}.bias.slope", f"{l}.centre"]
         for l in range(len(terms.network.widths) - 1)
     ]
-    noise = ["noise"] if terms.noise == "clients" else ["noise.weight", "noise.sums"]
+    noise = ["noise"] if terms.noise_at_clients else ["noise.weight", "noise.sums"]
     return ["share", "log_evidence", *(name for layer in layers for name in layer), *noise]
 
 
@@ -129,7 +129,7 @@ def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
     """The noise in the totals, as the upload of one client that had all rows."""
     noise: Any = np.asarray(server.state.noise_var)
     stats: Any = NoiseStats(0, 0)  # type: ignore[arg-type]
-    if server.terms.noise == "clients":
+    if server.terms.noise_at_clients:
         noise = np.exp(np.log(noise, dtype=np.float64) + totals["noise"] / share)
     else:
         stats = NoiseStats(totals["noise.weight"], totals["noise.sums"] * _noise_unit(server.terms, server.state))  # type: ignore[arg-type]
@@ -139,4 +139,4 @@ def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
 def _noise_unit(terms: Terms, state: State) -> np.ndarray:
     """Unit of the noise statistics' sums: squares in a regression; of a classification's margins and their squares."""
     noise = np.asarray(state.noise_var, np.float64)
-    return noise if terms.network.task == "regression" else np.stack([np.sqrt(noise), noise])
+    return np.stack([np.sqrt(noise), noise]) if terms.network.output.has_classes else noise
