@@ -17,6 +17,7 @@ from ..sources.source import Source
 from ..training.callbacks import Callbacks
 from ..training.checkpoint import Checkpoint
 from ..training.compilation import keep_compiled
+from ..training.compiled import FOLDER
 from ..training.equal_rows import learned
 from ..training.events import outline
 from ..training.fingerprint import problem_of
@@ -51,7 +52,8 @@ def prepared(estimator: Any, X: Any, y: Any, sample_weight: Any) -> AbstractCont
 
 def fit_problem(estimator: Any, problem: Problem) -> None:
     """Train what was prepared, and set the fitted attributes."""
-    keep_compiled()
+    if not FOLDER:  # once in a process
+        keep_compiled()
     data, start = problem.data, problem.start
     job = _job(estimator, problem)
     checkpoint = None if problem.streams else _checkpoint(estimator, problem, job)

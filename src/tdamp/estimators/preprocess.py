@@ -56,7 +56,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     network, data = prepare_rows(estimator, X, y, sample_weight, first=start is None)
     settings, holds_out = settings_of(estimator, network, len(data.x))
     fraction = estimator.validation_fraction if holds_out else None
-    if holds_out:
+    if fraction is not None:
         warn_of_copies(data.x, data.y)
     compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
     return Problem(network, data, settings, fraction, start, [counted_once(settings)] if compares else [])
