@@ -1,7 +1,7 @@
 """TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found.
 
 covers: estimators.base, estimators.classifier, estimators.regressor, estimators.fitted_attributes
-covers: estimators.parameters, estimators.validation, prediction.batched, prediction.distribution
+covers: estimators.fitting, estimators.validation, prediction.batched
 covers: prediction.samples
 """
 

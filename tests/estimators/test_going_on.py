@@ -1,4 +1,7 @@
-"""Training that goes on, with more rows or more epochs: what was known of the errors is not lost, and not made up."""
+"""Training that goes on, with more rows or more epochs: what was known of the errors is not lost, and not made up.
+
+covers: estimators.streaming
+"""
 
 from __future__ import annotations
 

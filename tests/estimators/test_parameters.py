@@ -69,7 +69,7 @@ def counts() -> TDAMPRegressor:
 
 
 def test_counts_are_learned(counts: TDAMPRegressor) -> None:
-    """closed form: of 1,000 new rows the log score is within 0.05 nats of the true rates', a constant's 0.3 away."""
+    """calibration: of 1,000 new rows the log score is within 0.05 nats of the true rates', a constant's 0.3 away."""
     assert counts.y_mean_ == 0 and counts.y_scale_ == 1 and counts.fitted_.calibration is None
     assert counts.history_["held_out"].notna().any()
     truth = stats.poisson.logpmf(COUNTS[300:], RATE[300:]).mean()

@@ -1,4 +1,7 @@
-"""Rows held out of training: which epoch they call good, and how wide they make predictions."""
+"""Rows held out of training: which epoch they call good, and how wide they make predictions.
+
+covers: selection.calibration
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """fit from a source: the same network as from memory, and nothing left behind.
 
 covers: selection.streamed, sources.batches, sources.memmap, sources.parquet, sources.reader, sources.source
-covers: sources.spill, training.stored
+covers: sources.spill, training.stored, estimators.from_source
 """
 
 from __future__ import annotations
