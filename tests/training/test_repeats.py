@@ -134,7 +134,7 @@ def test_what_cannot_be_told_apart_is_warned_of(table: str) -> None:
     """contract: they are taken for observations, and a warning says what to do if they are not."""
     x, y = IN_DOUBT[table]
     assert repeats_by_design(x, y)
-    with pytest.warns(TrainingWarning, match="drop the copies") as caught:
+    with pytest.warns(TrainingWarning, match="Use the table without the copies") as caught:
         warn_of_copies(x, y, stacklevel=1)
     assert caught[0].filename == __file__
 

@@ -104,7 +104,7 @@ def warn_of_copies(x: np.ndarray, y: np.ndarray) -> None:
     if doubt:
         warnings.warn(
             f"equal rows of this table are taken for observations of their own, but {doubt}. If they are copies, rows "
-            "that were trained on judge the training, and error bars are too narrow: drop the copies.",
+            "that were trained on judge the training, and error bars are too narrow. Use the table without the copies.",
             TrainingWarning,
             stacklevel=users_level(),
         )
