@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .estimators.sparsity_path import SparsityPath, sparsity_path
     from .io.errors import ModelFileError
     from .numerics.beliefs import Message, Moments
-    from .prediction.distribution import Distribution
+    from .numerics.distribution import Distribution
     from .sources import Batches, MemMap, Parquet
     from .training.callbacks import ScalarLogger, TrainingCallback
     from .training.checkpoint import CheckpointError, CheckpointWarning
@@ -32,7 +32,7 @@ _HOME = {
     "Batches": "sources",
     "CheckpointError": "training.checkpoint",
     "CheckpointWarning": "training.checkpoint",
-    "Distribution": "prediction.distribution",
+    "Distribution": "numerics.distribution",
     "Fitted": "training.fitted",
     "JsonLines": "training.logs",
     "MemMap": "sources",

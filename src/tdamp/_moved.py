@@ -75,7 +75,7 @@ MOVED = {
     "largest": "numerics.gaussian_argmax",
     "learner": "estimators.base",
     "logs": "training.logs",
-    "looks": "selection.fold_predictions",
+    "looks": "selection.snapshots",
     "model_card": "persistence.model_card",
     "mstep": "engine.mstep",
     "needed": "prediction.relevance",

@@ -58,7 +58,7 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the model of a command that nobody killed, bit for bit; one was killed when its twins were under way."""
     data, place = csv(tmp_path, "h.csv", houses(150).drop(columns="band")), tmp_path / "c"
     arguments = ["fit", data, "--target", "price", "--hidden", "16", "--batch-size", "32", "--epochs", "12"]
-    around = {"JAX_ENABLE_X64": "true", "KILLED_AT": "twin1 4"}
+    around = {"JAX_ENABLE_X64": "true", "KILLED_AT": "fold1 4"}
     process = begun(tmp_path, *arguments, "--out", "m", "--checkpoint", place, **around)
     _, result = process.communicate()
     assert process.returncode == -signal.SIGKILL, result
@@ -75,7 +75,7 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert call(*arguments, "--out", tmp_path / "m", "--checkpoint", place).code == 0
     assert call(*arguments, "--out", tmp_path / "whole").code == 0
     assert content(tmp_path / "m") == content(tmp_path / "whole")
-    assert max(trained) >= 4 and len(trained) == 6 and any("twin" in name for name in there) and not place.exists()
+    assert max(trained) >= 4 and len(trained) == 6 and any("fold" in name for name in there) and not place.exists()
 
 
 KINDS: dict[str, tuple[int, int, str]] = {
@@ -139,8 +139,8 @@ def test_killed_at_random_moments(kind: str, tmp_path: Path) -> None:
         if kills == KILLS:
             break
     print(f"{kind}: {kills} kills, reached {dict(stages)}, {parts} within a write; {ends} ends, all the same model")
-    assert stages["training"] and (kind == "pruned" or stages["twin"])
+    assert stages["training"] and (kind == "pruned" or stages["fold"])
 
 
-ORDER = ["nothing", "start", "twin", "training"]
+ORDER = ["nothing", "start", "fold", "training"]
 """Of a fit's stages."""

@@ -16,6 +16,7 @@ from tdamp.engine import mstep, turbo
 from tdamp.engine.plan import plan_of
 from tdamp.engine.state import init, question
 from tdamp.estimators import defaults
+from tdamp.estimators.parameters import settings_of
 from tdamp.factors.likelihoods import probit
 from tdamp.factors.likelihoods.base import NoiseRule
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
@@ -202,9 +203,9 @@ def test_the_estimators_own_batches_move_the_noise_as_before() -> None:
         np.testing.assert_allclose(step, 0.02, rtol=1e-9)
     network = Network((3, 64, 64, 1))
     for given in ({}, {"batch_size": 500}):
-        settings, _ = TDAMPRegressor(**given)._settings(network, 500)
+        settings, _ = settings_of(TDAMPRegressor(**given), network, 500)
         assert settings.noise_rate == defaults.noise_rate(500, 16)
-    assert TDAMPRegressor(noise_rate=0.5)._settings(network, 500)[0].noise_rate == 0.5
+    assert settings_of(TDAMPRegressor(noise_rate=0.5), network, 500)[0].noise_rate == 0.5
 
 
 def test_noise_is_bounded_and_counted() -> None:

@@ -23,7 +23,7 @@ def settings_of(choice: Choice) -> tdamp.Settings:
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_every_size_gives_settings_that_can_run(n_rows: int) -> None:
     """contract: sizes from one row to ten million, through the checks that Settings makes of itself."""
-    choice = choose("regression", n_rows, 10, 3)
+    choice = choose(n_rows)
     assert settings_of(choice).data_weight == choice.data_weight
     assert choice.batch_size in (8, 16, 32, 64, 128), "a small set, so that compiled code is shared"
 
@@ -32,11 +32,11 @@ def test_work_is_bounded() -> None:
     """contract: minibatch steps by size; 60,000 rows get 25 epochs, 400 rows some hundred steps and no thousands."""
 
     def steps(n_rows: int) -> int:
-        choice = choose("classification", n_rows, 10, 3)
+        choice = choose(n_rows)
         return choice.max_epochs * -(-n_rows // choice.batch_size)
 
-    assert choose("regression", 60_000, 784, 2).max_epochs == 25
-    assert [choose("regression", n, 50, 2).max_epochs for n in (250_000, 500_000, 10**6, 5 * 10**6)] == [25, 12, 6, 3]
+    assert choose(60_000).max_epochs == 25
+    assert [choose(n).max_epochs for n in (250_000, 500_000, 10**6, 5 * 10**6)] == [25, 12, 6, 3]
     assert 300 <= steps(400) <= 2000
     assert all(steps(n) <= 25 * n / 128 + 2500 for n in SIZES), "beyond small tables, 25 epochs of 128 rows at a time"
 
@@ -45,7 +45,7 @@ def test_data_weight_grows_within_the_epochs() -> None:
     """contract: the data weight never falls, and its last value is reached."""
     for n_rows in SIZES:
         for hold_out in (None, False, True):
-            choice = choose("regression", n_rows, 10, 3, hold_out)
+            choice = choose(n_rows, hold_out)
             weights = np.asarray(choice.data_weight)
             assert (np.diff(weights) > 0).all() and weights[0] >= 1
             assert len(weights) <= choice.max_epochs
@@ -54,9 +54,9 @@ def test_data_weight_grows_within_the_epochs() -> None:
 
 def test_rows_are_held_out_where_there_are_some_and_growth_is_short_where_none_are() -> None:
     """contract: either side of FEW_ROWS, and both wishes."""
-    assert not choose("regression", FEW_ROWS - 1, 10, 3).hold_out
-    assert choose("regression", FEW_ROWS, 10, 3).hold_out
-    held, all_rows = (choose("regression", 400, 10, 3, hold_out) for hold_out in (True, False))
+    assert not choose(FEW_ROWS - 1).hold_out
+    assert choose(FEW_ROWS).hold_out
+    held, all_rows = (choose(400, hold_out) for hold_out in (True, False))
     assert (held.hold_out, all_rows.hold_out) == (True, False)
     assert np.max(all_rows.data_weight) < np.max(held.data_weight)
     assert all_rows.max_epochs < held.max_epochs

@@ -1,7 +1,7 @@
 """TDAMPRegressor and TDAMPClassifier keep scikit-learn's contract and tell what the engine found.
 
 covers: estimators.base, estimators.classifier, estimators.regressor, estimators.fitted_attributes
-covers: estimators.parameters, estimators.validation, prediction.batched, prediction.distribution
+covers: estimators.fitting, estimators.validation, prediction.batched
 covers: prediction.samples
 """
 
@@ -26,7 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tdamp import Outcome, TDAMPClassifier, TDAMPRegressor, TrainingWarning
-from tdamp.numerics import gaussian_argmax, scaling
+from tdamp.estimators import preprocess
+from tdamp.numerics import gaussian_argmax
 from tdamp.prediction import batched
 
 Estimator = TDAMPRegressor | TDAMPClassifier
@@ -318,7 +319,7 @@ def test_weights_stay_weights_where_copies_are_too_many(monkeypatch: pytest.Monk
     given = dict(batch_size=64, max_epochs=5, sweeps=1, data_weight=1.0, early_stopping=False, random_state=0)
     given["noise_rate"] = 0.01  # as the others: what is chosen by the number of rows is given
     copied = TDAMPRegressor((8,), **given).fit(X, y, sample_weight=weight).predict(X)
-    monkeypatch.setattr(scaling, "MOST_COPIES", 0)
+    monkeypatch.setattr(preprocess, "MOST_COPIES", 0)
     weighted = TDAMPRegressor((8,), **given).fit(X, y, sample_weight=weight).predict(X)
     np.testing.assert_allclose(weighted, copied, rtol=2e-3, atol=2e-3)
     assert np.abs(TDAMPRegressor((8,), **given).fit(X, y).predict(X) - copied).max() > 0.02

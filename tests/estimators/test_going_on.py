@@ -1,4 +1,7 @@
-"""Training that goes on, with more rows or more epochs: what was known of the errors is not lost, and not made up."""
+"""Training that goes on, with more rows or more epochs: what was known of the errors is not lost, and not made up.
+
+covers: estimators.streaming
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from tdamp import Batches, TDAMPClassifier, TDAMPRegressor, TrainingWarning
-from tdamp.estimators import base
+from tdamp.estimators import from_source
 from tdamp.prediction import batched
 from tdamp.selection import streamed
 from tdamp.selection.held_out import hold_out
@@ -233,7 +236,7 @@ def test_rows_held_out_once_are_held_out_again(caught: list[warnings.WarningMess
 
 def test_sources_go_on_without_a_judge(monkeypatch: pytest.MonkeyPatch, caught: list[warnings.WarningMessage]) -> None:
     """contract: a second fit of a source holds nothing out, keeps the mean width, and warns."""
-    monkeypatch.setattr(base, "AGAIN_ROWS", 100)
+    monkeypatch.setattr(from_source, "REFIT_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     x, y = line(600, 5)
     source = Batches(lambda: [(x, y)])

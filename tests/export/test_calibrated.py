@@ -42,8 +42,8 @@ def test_every_export_predicts_as_wide(noise: str, tmp_path: Path) -> None:
     rows[:, plain.inputs] = scaled(plain, x)
     exact = batched.predicted(fitted, rows)
     mean = plain.y_mean + plain.y_scale * exact.mean
-    var = plain.y_scale**2 * (exact.epistemic_var + exact.noise_var)
-    assert (np.ptp(exact.noise_var, axis=0) > 0).all() == (noise == "varying")
+    var = plain.y_scale**2 * (exact.var)
+    assert (np.ptp(exact.aleatoric_var, axis=0) > 0).all() == (noise == "varying")
 
     to_onnx(plain, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])

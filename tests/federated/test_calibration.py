@@ -14,8 +14,9 @@ from tdamp.federated import Privacy, federated_fit
 from tdamp.federated.calibration import POINTS, calibrated, log_score
 from tdamp.federated.rounds import collect_reports
 from tdamp.federated.validate import problem_of_report
+from tdamp.numerics.distribution import Distribution
 from tdamp.training import calibration
-from tdamp.training.calibration import LEAST_DOF, Predicted
+from tdamp.training.calibration import LEAST_DOF
 from tdamp.training.outcome import TrainingWarning
 
 CLIENTS, ROWS, NEW, SEEDS = 3, 600, 2000, 3
@@ -58,7 +59,7 @@ def test_sums_of_clients_are_all_rows(epistemic: float, noise: float, dof: float
     part = rng.exponential(size=(900, 2)) ** 2
     std = np.sqrt(epistemic * part + noise * 0.5)
     y = std * rng.standard_t(dof, (900, 2)) * np.sqrt((dof - 2) / dof)
-    found, weight = Predicted(np.zeros((900, 2)), part, np.full((900, 2), 0.5), np.full(2, np.inf)), np.ones(900)
+    found, weight = Distribution.from_vars(np.zeros((900, 2)), part, np.full((900, 2), 0.5)), np.ones(900)
     pieces = np.array_split(np.arange(900), [100, 350])
     sums = [calibration.log_likelihoods(POINTS, y[rows], found.of(rows), weight[rows]) for rows in pieces]
     ours = calibrated(np.append(sum(sums), 900.0))

@@ -13,10 +13,11 @@ from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
 from tdamp import TDAMPClassifier, TDAMPRegressor
+from tdamp.estimators.preprocess import check_rows, scale_rows
 from tdamp.federated.client import Client
 from tdamp.federated.fit import scaling_of_estimator
 from tdamp.federated.flower import client_app
-from tdamp.federated.preparation import fitted_of, negotiate, scaled
+from tdamp.federated.preparation import fitted_of, negotiate
 from tdamp.federated.server import Server
 from tdamp.federated.summary import summary_of
 from tdamp.prediction.batched import lost_without_inputs
@@ -119,10 +120,11 @@ def played(
 ) -> tuple[Any, list[Any]]:
     """Regression rounds by hand, with these clients in each: the server and every client's losses, without Flower."""
     estimator: Any = regressor()
-    checked = [estimator._checked(*row, *(None,) * (3 - len(row)), reset=True) for row in rows]
+    checked = [check_rows(estimator, *row, *(None,) * (3 - len(row)), reset=True) for row in rows]
     summaries = {k: summary_of(X, y[:, None], w) for k, (X, y, w) in enumerate(checked)}
     terms, start = negotiate(estimator, summaries, None, **options)
-    data = [scaled("regression", scaling_of_estimator(estimator), None, *row) for row in checked]
+    scaling = scaling_of_estimator(estimator)
+    data = [scale_rows(*row, scaling[:2], scaling[2:]) for row in checked]
     clients = [Client(k, terms, part) for k, part in enumerate(data)]
     server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)})
     for some in rounds or [list(range(len(rows)))] * terms.rounds:

@@ -15,6 +15,7 @@ from tdamp.engine.settings import Settings
 from tdamp.engine.state import init
 from tdamp.export.plain import Plain, plain_of
 from tdamp.numerics.beliefs import Moments
+from tdamp.numerics.distribution import Distribution
 from tdamp.training.fitted import Fitted
 from tdamp.training.outcome import Outcome
 
@@ -77,7 +78,7 @@ def _moments(fitted: Fitted, plain: Plain, x: np.ndarray) -> Moments:
 def exact_regression(fitted: Fitted, plain: Plain, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, variance and epistemic variance in y's units by tdamp's own prediction in float64."""
     z = _moments(fitted, plain, x)
-    found = predict.Predictive(z.mean, z.var, jnp.broadcast_to(fitted.state.noise_var, z.var.shape))
+    found = Distribution.from_vars(z.mean, z.var, fitted.state.noise_var)
     mean = plain.y_mean + plain.y_scale * np.asarray(found.mean)
     epistemic = plain.y_scale**2 * np.asarray(found.epistemic_var)
     return mean, epistemic + plain.y_scale**2 * np.asarray(found.aleatoric_var), epistemic

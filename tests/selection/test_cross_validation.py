@@ -1,6 +1,6 @@
-"""Twins that leave a fold of the rows out, and the fit that they judge.
+"""Cross-validation: trainings that leave a fold of the rows out, and the fit that they choose.
 
-covers: selection.fold_predictions
+covers: selection.snapshots
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tdamp import TDAMPRegressor
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
 from tdamp.prediction import batched
-from tdamp.selection.cross_validation import FOLDS, LOOKS, folds_of, looked_at, looks
+from tdamp.selection.cross_validation import FOLDS, SNAPSHOTS, folds_of, predict_folds, snapshot_epochs
 from tdamp.training.data import Data
-from tdamp.training.fit import fit
+from tdamp.training.fit import fit, make_job
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).astype(np.float32)
@@ -26,37 +26,37 @@ NETWORK = Network((3, 8, 1))
 SETTINGS = Settings(max_epochs=3, batch_size=32)
 
 
-def test_each_twin_is_a_fit_without_its_fold() -> None:
+def test_each_fold_is_predicted_by_a_fit_without_it() -> None:
     """twin: `fit` with the fold's weights set to zero, row by row and epoch by epoch."""
     fold = folds_of(DATA, 5)
-    found = looked_at(NETWORK, DATA, SETTINGS, fold, 5)
-    assert len(found) == 3
+    snapshots = predict_folds(make_job(NETWORK, DATA, SETTINGS, seed=5), fold)
+    assert len(snapshots) == 3
     levels = []
     for k in range(FOLDS):
         epochs: list = []
         weight = np.where(fold == k, 0, DATA.weight)
         alone = fit(NETWORK, X, Y, SETTINGS, seed=5, sample_weight=weight, callback=lambda *a, e=epochs: e.append(a[1]))
-        for (seen, _), fitted in zip(found, epochs, strict=True):
+        for (predictions, _), fitted in zip(snapshots, epochs, strict=True):
             expected = batched.predicted(fitted, X[fold == k])
-            np.testing.assert_array_equal(seen.mean[fold == k], expected.mean)
-            np.testing.assert_array_equal(seen.noise_var[fold == k], expected.noise_var)
+            np.testing.assert_array_equal(predictions.mean[fold == k], expected.mean)
+            np.testing.assert_array_equal(predictions.aleatoric_std[fold == k], expected.aleatoric_std)
         levels.append(np.average(batched.predicted(alone, X).epistemic_var[:, 0], weights=weight))
-    assert found[-1][1].epistemic_var[0] == pytest.approx(np.mean(levels), rel=1e-6)
+    assert snapshots[-1].level.epistemic_var[0] == pytest.approx(np.mean(levels), rel=1e-6)
 
 
-def test_twins_of_classes() -> None:
+def test_folds_of_classes_are_scored() -> None:
     """twin: log scores of each fold by the `fit` without it."""
     data = Data(X, (Y[:, 0] > 0).astype(np.int32), np.ones(150))
     fold, network = folds_of(data, 5), Network((3, 8, 2), "classification")
-    found = looked_at(network, data, SETTINGS, fold, 5)
+    snapshots = predict_folds(make_job(network, data, SETTINGS, seed=5), fold)
     for k in range(FOLDS):
         alone = fit(network, X, data.y, SETTINGS, seed=5, sample_weight=1.0 * (fold != k))
         expected = batched.log_scores(alone, X[fold == k], data.y[fold == k])
-        np.testing.assert_array_equal(found[-1][0][fold == k], expected)
-    assert len(found) == 3 and found[-1][1] is None
+        np.testing.assert_array_equal(snapshots[-1].predictions[fold == k], expected)
+    assert len(snapshots) == 3 and snapshots[-1].level is None
 
 
-def test_a_fault_ends_every_twin() -> None:
+def test_an_error_ends_every_fold() -> None:
     """contract: what one raises in its second epoch comes out, though the others had a million epochs to go."""
 
     def show(epoch: int, *rest: object) -> None:
@@ -64,7 +64,7 @@ def test_a_fault_ends_every_twin() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        looked_at(NETWORK, DATA, replace(SETTINGS, max_epochs=10**6), folds_of(DATA, 5), 5, show)
+        predict_folds(make_job(NETWORK, DATA, replace(SETTINGS, max_epochs=10**6), seed=5), folds_of(DATA, 5), show)
 
 
 def test_folds() -> None:
@@ -77,10 +77,10 @@ def test_folds() -> None:
 
 
 @pytest.mark.parametrize("epochs", [1, 7, 25, 26, 160])
-def test_looks(epochs: int) -> None:
-    """contract: evenly spread, the last epoch among them, never many more than LOOKS."""
-    at = looks(epochs)
-    assert at[-1] == epochs and at[0] >= 1 and len(at) < 2 * LOOKS
+def test_snapshots_are_evenly_spread(epochs: int) -> None:
+    """contract: evenly spread, the last epoch among them, never many more than SNAPSHOTS."""
+    at = snapshot_epochs(epochs)
+    assert at[-1] == epochs and at[0] >= 1 and len(at) < 2 * SNAPSHOTS
     assert len(set(np.diff(at))) <= 1
 
 
@@ -94,7 +94,7 @@ def test_a_fit_learns_from_every_row_and_is_as_wide_as_its_errors() -> None:
     assert abs(np.mean((low < y[300:]) & (y[300:] < high)) - 0.95) < 0.03 + 4 * np.sqrt(0.95 * 0.05 / 2000)
     assert model.n_rows_ == 300 and model.n_iter_ == model.fitted_.epoch <= 30
     scores = model.history_["held_out"].dropna()
-    assert set(scores.index) == {epoch for epoch in looks(30) if epoch <= model.n_iter_}
+    assert set(scores.index) == {epoch for epoch in snapshot_epochs(30) if epoch <= model.n_iter_}
 
 
 @pytest.mark.parametrize("kinds", [1, 3])
@@ -106,11 +106,11 @@ def test_rows_that_hardly_differ(kinds: int) -> None:
 
 
 def test_many_rows_are_held_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """contract: above TWINS_ROWS a tenth is held out of a first training, and every row is in the last one."""
-    monkeypatch.setattr("tdamp.selection.refit.TWINS_ROWS", 100)
+    """contract: above CROSS_VALIDATED_ROWS a tenth is held out of a first training, and the last one has every row."""
+    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 100)
     model = TDAMPRegressor((8,), max_epochs=6, random_state=0).fit(X, Y[:, 0])
     assert model.n_rows_ == 150 and model.history_["held_out"].notna().all()
-    order = np.lexsort((Y[:, 0], *X.T.astype(float), np.ones(150)))  # as `rows.sorted_rows` has them
+    order = np.lexsort((Y[:, 0], *X.T.astype(float), np.ones(150)))  # as `preprocess.sorted_rows` has them
     target = ((Y[order] - model.y_mean_) / model.y_scale_).astype(np.float32)
     seed = np.random.RandomState(0).randint(2**31 - 1)
     settings = replace(model.settings_, max_epochs=model.n_iter_)

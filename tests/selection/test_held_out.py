@@ -1,4 +1,7 @@
-"""Rows held out of training: which epoch they call good, and how wide they make predictions."""
+"""Rows held out of training: which epoch they call good, and how wide they make predictions.
+
+covers: selection.calibration
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tdamp import Fitted, Network, Settings, fit
+from tdamp import Distribution, Fitted, Network, Settings, fit
+from tdamp.numerics.distribution import Level
 from tdamp.prediction import batched
-from tdamp.selection.held_out import HeldOut, Look, hold_out, level_of, without_any
+from tdamp.selection.calibration import level_of, unstretched
+from tdamp.selection.held_out import HeldOut, Scored, hold_out
 from tdamp.training import calibration
-from tdamp.training.calibration import LEAST_DOF, Level, Predicted
+from tdamp.training.calibration import LEAST_DOF
 from tdamp.training.data import Data
 from tdamp.training.equal_rows import kinds_of
 
@@ -27,18 +32,18 @@ def fitted() -> Fitted:
     return fit(Network((3, 5, 2)), X, Y, Settings(max_epochs=2, batch_size=30))
 
 
-def predicted(rows: int = 60, factor: float = 1.0) -> Predicted:
+def predicted(rows: int = 60, factor: float = 1.0) -> Distribution:
     """Some predictions of two targets."""
     parts = (factor * RNG.uniform(0.1, 0.3, (rows, 2)) for _ in range(2))
-    return Predicted(Y[:rows] + RNG.normal(0, 0.5, (rows, 2)), *parts, np.full(2, np.inf))
+    return Distribution.from_vars(Y[:rows] + RNG.normal(0, 0.5, (rows, 2)), *parts)
 
 
-def looked_at(each: list[np.ndarray], weight: np.ndarray) -> HeldOut:
-    """Rows of these weights whose looks had these log scores."""
+def scored(each: list[np.ndarray], weight: np.ndarray) -> HeldOut:
+    """Rows of these weights whose snapshots had these log scores."""
     level = Level(np.ones(1), np.ones(1))
     rows = len(weight)
     data = Data(X[:rows], Y[:rows], weight)
-    return HeldOut(data, data, [Look(predicted(rows), scores, level) for scores in each])
+    return HeldOut(data, data, [Scored(predicted(rows), scores, level) for scores in each])
 
 
 def latest_by_hand(each: list[np.ndarray], weight: np.ndarray) -> int:
@@ -55,15 +60,15 @@ def latest_by_hand(each: list[np.ndarray], weight: np.ndarray) -> int:
     return good[-1]
 
 
-def test_the_latest_good_look() -> None:
-    """twin: by hand, of looks that fall off by less and by more than a standard error, with weights."""
+def test_the_latest_good_snapshot() -> None:
+    """twin: by hand, of snapshots that fall off by less and by more than a standard error, with weights."""
     found = set()
     for seed in range(40):
         rng = np.random.default_rng(seed)
         weight = rng.uniform(0.2, 3, 30)
         each = [rng.normal(0, 1, 30) + rng.normal(0, 0.3) for _ in range(6)]
         found.add(latest_by_hand(each, weight))
-        assert looked_at(each, weight).latest_good() == latest_by_hand(each, weight)
+        assert scored(each, weight).latest_good() == latest_by_hand(each, weight)
     assert len(found) > 2
 
 
@@ -71,23 +76,24 @@ def test_a_sure_loss_ends_and_a_doubtful_one_does_not() -> None:
     """contract: 0.1 lost in every row is sure, 0.1 in the mean of rows that differ by 1, is not. Ties are good."""
     rng = np.random.default_rng(0)
     best, one = rng.normal(size=25), np.ones(25)
-    assert looked_at([best, best - 0.1], one).latest_good() == 0
-    assert looked_at([best, best - 0.1 - rng.permutation(np.linspace(-1, 1, 25))], one).latest_good() == 1
-    assert looked_at([best - 0.1, best, best], one).latest_good() == 2
-    assert looked_at([best], one).latest_good() == 0
+    assert scored([best, best - 0.1], one).latest_good() == 0
+    assert scored([best, best - 0.1 - rng.permutation(np.linspace(-1, 1, 25))], one).latest_good() == 1
+    assert scored([best - 0.1, best, best], one).latest_good() == 2
+    assert scored([best], one).latest_good() == 0
 
 
 def test_scores_of_a_regression(fitted: Fitted) -> None:
-    """twin: the weighted mean of the rows' scores at their best width; the look has the level of the training rows."""
+    """twin: the weighted mean of the rows' scores at their best width; the snapshot has the training rows' level."""
     rest = Data(X[:20], Y[:20], WEIGHT[:20])
     held = HeldOut(DATA, rest)
     found = batched.predicted(fitted, X)
     each = calibration.best_log_scores(Y, found, WEIGHT)
     assert held.score(fitted) == pytest.approx(each @ WEIGHT / WEIGHT.sum())
-    (look,) = held.looks
-    np.testing.assert_array_equal(look.each, each)
-    np.testing.assert_allclose(look.level.noise_var, WEIGHT[:20] @ found.noise_var[:20] / WEIGHT[:20].sum(), rtol=1e-5)
-    np.testing.assert_array_equal(level_of(fitted, rest), look.level)
+    (snapshot,) = held.snapshots
+    np.testing.assert_array_equal(snapshot.log_scores, each)
+    noise_var = WEIGHT[:20] @ found.aleatoric_var[:20] / WEIGHT[:20].sum()
+    np.testing.assert_allclose(snapshot.level.aleatoric_var, noise_var, rtol=1e-5)
+    np.testing.assert_array_equal(level_of(fitted, rest), snapshot.level)
 
 
 def test_scores_of_classes() -> None:
@@ -99,21 +105,21 @@ def test_scores_of_classes() -> None:
     z, sign = batched.moments(found, X), 2 * label - 1
     each = norm.logcdf(sign * (z.mean[:, 1] - z.mean[:, 0]) / np.sqrt(z.var.sum(1) + np.asarray(found.state.noise_var)))
     assert held.score(found) == pytest.approx(each @ WEIGHT / WEIGHT.sum(), rel=1e-3)
-    np.testing.assert_allclose(held.looks[0].each, each, atol=1e-3)
+    np.testing.assert_allclose(held.snapshots[0].log_scores, each, atol=1e-3)
     assert held.calibration_at(0, found) is None
-    assert held.calibration(found) is None and without_any(found, data) is None
+    assert held.calibration(found) is None and unstretched(found, data) is None
 
 
-def test_calibration_of_a_look(fitted: Fitted) -> None:
-    """twin: `calibrate` of the look's own predictions, carried from its level to the other; and of a fitted network."""
+def test_calibration_of_a_snapshot(fitted: Fitted) -> None:
+    """twin: `calibrate` of the snapshot's predictions, carried from its level to the other; and of a fitted network."""
     held = HeldOut(DATA, DATA)
     levels = [Level(np.array([1.0, 2.0]), np.array([3.0, 4.0])), Level(np.array([5.0, 6.0]), np.array([7.0, 8.0]))]
-    looks = [predicted(), predicted(factor=3.0)]
-    for found, level in zip(looks, levels, strict=True):
-        held.judge(found, level)
+    snapshots = [predicted(), predicted(factor=3.0)]
+    for found, level in zip(snapshots, levels, strict=True):
+        held.add(found, level)
     other, kish = level_of(fitted, DATA), WEIGHT.sum() / np.square(WEIGHT).sum()
     for place in (0, 1):
-        expected = calibration.calibrate(Y, looks[place], WEIGHT * kish).carried(levels[place], other)
+        expected = calibration.calibrate(Y, snapshots[place], WEIGHT * kish).carried(levels[place], other)
         carried = held.calibration_at(place, fitted)
         assert carried is not None
         for a, b in zip(carried, expected, strict=True):
@@ -124,28 +130,28 @@ def test_calibration_of_a_look(fitted: Fitted) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_looks_come_back() -> None:
-    """identity: packed, and unpacked where another look was, they are the same, scores and all."""
+def test_snapshots_come_back_from_a_checkpoint() -> None:
+    """identity: packed, and unpacked where another snapshot was, they are the same, scores and all."""
     held, again = HeldOut(DATA, DATA), HeldOut(DATA, DATA)
     for factor in (1.0, 2.0, 3.0):
-        held.judge(predicted(factor=factor), Level(np.full(2, factor), np.full(2, 2 * factor)))
-    again.judge(predicted(), Level(np.ones(2), np.ones(2)))
+        held.add(predicted(factor=factor), Level(np.full(2, factor), np.full(2, 2 * factor)))
+    again.add(predicted(), Level(np.ones(2), np.ones(2)))
     again.unpack(held.packed())
-    assert len(again.looks) == 3
-    for mine, theirs in zip(again.looks, held.looks, strict=True):
-        np.testing.assert_allclose(mine.each, theirs.each, rtol=1e-6)
-        np.testing.assert_allclose(mine.found.mean, theirs.found.mean, rtol=1e-6)
-        np.testing.assert_array_equal(mine.level.noise_var, theirs.level.noise_var)
+    assert len(again.snapshots) == 3
+    for mine, theirs in zip(again.snapshots, held.snapshots, strict=True):
+        np.testing.assert_allclose(mine.log_scores, theirs.log_scores, rtol=1e-6)
+        np.testing.assert_allclose(mine.predictions.mean, theirs.predictions.mean, rtol=1e-6)
+        np.testing.assert_array_equal(mine.level.aleatoric_var, theirs.level.aleatoric_var)
 
 
 def test_without_rows_to_spare(fitted: Fitted) -> None:
     """identity: nothing is stretched; the tails count each row by the share of noise in its variance and by its weight,
     as so many rows of equal weight as tell the same."""
-    by = without_any(fitted, DATA)
+    by = unstretched(fitted, DATA)
     assert by is not None
     found = batched.predicted(fitted, X)
     kish = WEIGHT.sum() / np.square(WEIGHT).sum()
-    rows = (kish * WEIGHT[:, None] * found.noise_var / (found.epistemic_var + found.noise_var)).sum(0)
+    rows = (kish * WEIGHT[:, None] * found.aleatoric_var / found.var).sum(0)
     np.testing.assert_allclose(by.dof, LEAST_DOF + rows, rtol=1e-6)
     assert by.epistemic.tolist() == by.noise.tolist() == [1, 1]
 
@@ -156,7 +162,7 @@ def test_what_is_held_out(y: np.ndarray) -> None:
     found = hold_out(Data(X, y, np.ones(60)), 0.1, 0)
     assert found is not None
     rest, held = found
-    assert len(rest.x) == 54 and len(held.data.x) == 6 and held.trained is rest and held.looks == []
+    assert len(rest.x) == 54 and len(held.data.x) == 6 and held.trained is rest and held.snapshots == []
     both = np.concatenate([rest.x, held.data.x])
     place = np.array([np.flatnonzero((row == X).all(1))[0] for row in both])
     assert sorted(place) == list(range(60)) and list(place) != list(range(60))

@@ -11,12 +11,13 @@ from tdamp import TDAMPClassifier
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
 from tdamp.estimators.defaults import counted_once
+from tdamp.estimators.parameters import settings_of
 from tdamp.prediction import batched
-from tdamp.selection.cross_validation import FOLDS, folds_of, looked_at
+from tdamp.selection.cross_validation import FOLDS, folds_of, predict_folds
 from tdamp.selection.held_out import HeldOut
-from tdamp.selection.refit import judged_by_held_out
+from tdamp.selection.refit import select_by_held_out
 from tdamp.training.data import Data
-from tdamp.training.fit import fit
+from tdamp.training.fit import fit, make_job
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -24,13 +25,13 @@ LABEL = (X[:, 0] + 0.5 * RNG.normal(size=150) > 0).astype(np.int32) + (X[:, 1] >
 DATA = Data(X.astype(np.float32), LABEL.astype(np.int32), np.ones(150, np.float32))
 
 
-@pytest.mark.parametrize("twins_rows", [100, 3000], ids=["held-out rows", "twins"])
-def test_every_row_is_learned_from(twins_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most_rows", [100, 3000], ids=["held-out rows", "folds"])
+def test_every_row_is_learned_from(most_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the classifier is `fit` on all rows for the epochs chosen, bit for bit."""
-    monkeypatch.setattr("tdamp.selection.refit.TWINS_ROWS", twins_rows)
+    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", most_rows)
     model = TDAMPClassifier((8,), max_epochs=6, random_state=0).fit(X, LABEL)
     assert model.history_["held_out"].notna().any()
-    order = np.lexsort((LABEL, *X.T, np.ones(150)))  # as `rows.sorted_rows` has them
+    order = np.lexsort((LABEL, *X.T, np.ones(150)))  # as `preprocess.sorted_rows` has them
     seed = np.random.RandomState(0).randint(2**31 - 1)
     settings = replace(model.settings_, max_epochs=model.n_iter_)
     whole = fit(model.network_, model._scaled(X)[order], LABEL[order].astype(np.int32), settings, seed=seed)
@@ -38,18 +39,18 @@ def test_every_row_is_learned_from(twins_rows: int, monkeypatch: pytest.MonkeyPa
     assert model.fitted_.calibration is None
 
 
-def test_twins_of_a_classifier_score_rows_they_have_not_seen() -> None:
+def test_folds_of_a_classifier_are_scored_without_them() -> None:
     """twin: `fit` with the fold's weights set to zero, row by row and epoch by epoch."""
     network, settings = Network((3, 8, 3), "classification"), Settings(max_epochs=2, batch_size=32)
     fold = folds_of(DATA, 5)
-    found = looked_at(network, DATA, settings, fold, 5)
+    snapshots = predict_folds(make_job(network, DATA, settings, seed=5), fold)
     for k in range(FOLDS):
         epochs: list = []
         weight = np.where(fold == k, 0, DATA.weight)
         fit(network, *DATA[:2], settings, seed=5, sample_weight=weight, callback=lambda *a, e=epochs: e.append(a[1]))
-        for (seen, level), fitted in zip(found, epochs, strict=True):
+        for (scores, level), fitted in zip(snapshots, epochs, strict=True):
             expected = batched.log_scores(fitted, DATA.x[fold == k], DATA.y[fold == k])
-            np.testing.assert_array_equal(seen[fold == k], expected)
+            np.testing.assert_array_equal(scores[fold == k], expected)
             assert level is None
 
 
@@ -61,14 +62,14 @@ def test_every_class_is_dealt_out_evenly() -> None:
 
 
 def test_log_scores_come_back_from_a_checkpoint() -> None:
-    """identity: what was packed, with the same latest good look."""
+    """identity: what was packed, with the same latest good snapshot."""
     held = HeldOut(DATA, DATA)
     for each in np.random.default_rng(1).normal(size=(4, 150)) * 0.1 + np.array([[0.0], [1.0], [1.0], [-1.0]]):
-        held.judge(each, None)
+        held.add(each, None)
     again = HeldOut(DATA, DATA)
     again.unpack(held.packed())
     assert held.latest_good() == again.latest_good() == 2
-    np.testing.assert_array_equal([look.each for look in held.looks], [look.each for look in again.looks])
+    np.testing.assert_array_equal([s.log_scores for s in held.snapshots], [s.log_scores for s in again.snapshots])
 
 
 @pytest.mark.parametrize("noisy", [False, True])
@@ -81,12 +82,12 @@ def test_rows_held_out_choose_how_often_the_data_count(noisy: bool) -> None:
     order = np.lexsort((label, *x.T, np.ones(3200)))
     data = Data(model._scaled(x)[order], label[order], np.ones(3200, np.float32))
     seed = np.random.RandomState(0).randint(2**31 - 1)
-    settings, _ = model._settings(model.network_, 3200)
+    settings, _ = settings_of(model, model.network_, 3200)
     scores = {}
     for each in (settings, counted_once(settings)):
-        judged = judged_by_held_out(model.network_, data, each, 0.1, seed, None)
-        assert judged is not None
-        scores[each.data_weight] = judged.score()
+        selection = select_by_held_out(make_job(model.network_, data, each, seed=seed), 0.1, None)
+        assert selection is not None
+        scores[each.data_weight] = selection.score()
     assert set(scores) == {1.0, 10.0}
     assert model.settings_.data_weight == max(scores, key=lambda weight: scores[weight]) == (1.0 if noisy else 10.0)
 

@@ -1,7 +1,7 @@
 """fit from a source: the same network as from memory, and nothing left behind.
 
 covers: selection.streamed, sources.batches, sources.memmap, sources.parquet, sources.reader, sources.source
-covers: sources.spill, training.stored
+covers: sources.spill, training.stored, estimators.from_source
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from helpers.guard import HANGS
 from helpers.stopped import in_pieces, same
 from tdamp import Batches, MemMap, Parquet, TDAMPClassifier, TDAMPRegressor
 from tdamp.engine.state import scales_of
-from tdamp.estimators import base
+from tdamp.estimators import fitting, from_source
 from tdamp.prediction import batched
 from tdamp.selection import streamed
 from tdamp.sources import Source, shuffle
 from tdamp.sources.spill import read, store
 from tdamp.training import checkpoint
 from tdamp.training.data import Data
-from tdamp.training.fit import fit_checked
+from tdamp.training.fit import TrainingJob, make_job, train
 
 ROWS, INPUTS = 600, 4
 SETTINGS = tdamp.Settings(max_epochs=2, batch_size=32, chunk_rows=150)
@@ -58,7 +58,7 @@ def in_batches(*arrays: np.ndarray, size: int = 70) -> Iterator[tuple[np.ndarray
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Makes 600 rows many: they are trained on in chunks of files. The folder that must be empty in the end."""
-    monkeypatch.setattr(base, "AGAIN_ROWS", 100)
+    monkeypatch.setattr(from_source, "REFIT_ROWS", 100)
     monkeypatch.setattr(streamed, "CHUNK_NUMBERS", 1000)
     monkeypatch.setattr(shuffle, "MOST_NUMBERS", 500)
     folder = tmp_path / "spill"
@@ -101,12 +101,12 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
     for ours, theirs in zip(data.stored.scales, at, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
     ticks: list[float] = []
-    files = fit_checked(NETWORK, data.stored, SETTINGS, 0, tick=ticks.append)
+    files = train(TrainingJob(NETWORK, data.stored, SETTINGS, tick=ticks.append))
     np.testing.assert_allclose(ticks, np.arange(1, 9) / 4)  # four chunks, two epochs
     twin = tdamp.fit(NETWORK, memory.x, memory.y, SETTINGS, sample_weight=memory.weight)
     for p, q in zip(jax.tree.leaves(files.state), jax.tree.leaves(twin.state), strict=True):
         np.testing.assert_allclose(p, q, rtol=1e-3, atol=1e-5)
-    exact = fit_checked(NETWORK, data.stored.__class__(*data.stored, at), SETTINGS, 0)
+    exact = train(make_job(NETWORK, data.stored.__class__(*data.stored, at), SETTINGS))
     same_bits(exact.state, twin.state)
 
 
@@ -167,18 +167,19 @@ def test_labels_seen_late(small: Path) -> None:
 
 
 def test_few_rows_are_fitted_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """contract: up to 20,000 rows all go to `fit_table`, in memory, a part to be held out as it sees fit."""
+    """contract: up to 20,000 rows all go to `select_and_fit`, in memory, a part to be held out as it sees fit."""
     x, y = problem(200)
-    calls: list[tuple[Data, float]] = []
+    jobs: list[tuple[Data, float]] = []
 
-    def instead(network: object, data: Data, settings: object, *, fraction: float, **rest: object) -> None:
-        calls.append((data, fraction))
+    def instead(job: TrainingJob, fraction: float, **rest: object) -> None:
+        assert isinstance(job.data, Data)
+        jobs.append((job.data, fraction))
         raise InterruptedError
 
-    monkeypatch.setattr(base, "fit_table", instead)
+    monkeypatch.setattr(fitting, "select_and_fit", instead)
     with pytest.raises(InterruptedError):
         model().fit(Batches(in_batches(x, y)))
-    ((data, fraction),) = calls
+    ((data, fraction),) = jobs
     np.testing.assert_allclose(np.sort(data.y[:, 0]), (y - y.mean()) / y.std(), rtol=1e-5, atol=1e-6)
     assert len(data.x) == 200 and fraction == 0.1
 

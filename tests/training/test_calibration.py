@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tdamp.numerics.distribution import Distribution, Level
 from tdamp.training import calibration
-from tdamp.training.calibration import Calibration, Level, Predicted
+from tdamp.training.calibration import Calibration
 
 RNG = np.random.default_rng(0)
 
 
-def errors(n: int, epistemic: float, noise: float, dof: float) -> tuple[np.ndarray, Predicted]:
+def errors(n: int, epistemic: float, noise: float, dof: float) -> tuple[np.ndarray, Distribution]:
     """Targets whose true variance is epistemic times a varying part plus noise times a constant one."""
     part = RNG.exponential(size=(n, 1)) ** 2
     std = np.sqrt(epistemic * part + noise * 0.5)
     y = std * RNG.standard_t(dof, (n, 1)) * np.sqrt((dof - 2) / dof)
-    return y, Predicted(np.zeros((n, 1)), part, np.full((n, 1), 0.5), np.full(1, np.inf))
+    return y, Distribution.from_vars(np.zeros((n, 1)), part, np.full((n, 1), 0.5))
 
 
 @pytest.mark.parametrize(("epistemic", "noise", "dof"), [(4.0, 1.5, 6.0), (0.3, 2.0, 30.0)])
@@ -42,7 +43,7 @@ def test_targets_are_found_apart() -> None:
     parts = [errors(500, 2.0, 1.0, 8.0), errors(500, 0.5, 3.0, 8.0)]
     y = np.concatenate([part[0] for part in parts], 1)
     arrays = [np.concatenate([part[1][i] for part in parts], 1) for i in range(3)]
-    both = calibration.calibrate(y, Predicted(*arrays, np.full(2, np.inf)), np.ones(500))
+    both = calibration.calibrate(y, Distribution(*arrays), np.ones(500))
     for i, (own_y, own) in enumerate(parts):
         alone = calibration.calibrate(own_y, own, np.ones(500))
         np.testing.assert_array_equal([a[i] for a in both], np.ravel(alone))
@@ -52,7 +53,7 @@ def test_stretched_density() -> None:
     """twin: scipy's t with the stretched variance."""
     y, found = errors(50, 1.0, 1.0, 5.0)
     by = Calibration(np.array([3.0]), np.array([2.0]), np.array([7.0]))
-    scale = np.sqrt((3 * found.epistemic_var + 2 * found.noise_var) * 5 / 7)
+    scale = np.sqrt((3 * found.epistemic_var + 2 * found.aleatoric_var) * 5 / 7)
     np.testing.assert_allclose(found.stretched(by).log_density(y), stats.t.logpdf(y, 7, 0, scale), rtol=1e-10)
     assert found.stretched(None) is found
 
@@ -61,17 +62,17 @@ def test_carried_to_another_level() -> None:
     """identity: a network whose variances are all smaller by factors predicts as wide as the one it was found for."""
     _, found = errors(50, 1.0, 1.0, 5.0)
     by = Calibration(np.array([3.0]), np.array([2.0]), np.array([7.0]))
-    closer = found._replace(epistemic_var=found.epistemic_var / 5, noise_var=found.noise_var / 9)
+    closer = found._replace(epistemic_std=found.epistemic_std / 5**0.5, aleatoric_std=found.aleatoric_std / 3)
     carried = by.carried(found.level(np.ones(50)), closer.level(np.ones(50)))
     for a, b in zip(closer.stretched(carried), found.stretched(by), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
-    assert found.level(np.eye(50)[3]) == Level(found.epistemic_var[3], found.noise_var[3])
+    assert found.level(np.eye(50)[3]) == Level(found.epistemic_var[3], found.aleatoric_var[3])
 
 
 def test_scores_of_epochs_are_compared_at_their_best_width() -> None:
     """identity: stretching a prediction by a factor of the grid changes none of its scores; a worse mean does."""
     y, found = errors(400, 2.0, 1.0, 8.0)
-    wide = found._replace(epistemic_var=2 * found.epistemic_var, noise_var=2 * found.noise_var)
+    wide = found._replace(epistemic_std=2**0.5 * found.epistemic_std, aleatoric_std=2**0.5 * found.aleatoric_std)
     flat = np.zeros(3), np.full(3, 1e9)
     with pytest.MonkeyPatch.context() as patch:  # no prior, so that nothing but the rows decides
         patch.setattr(calibration, "PRIOR_MEAN", flat[0])
@@ -87,11 +88,11 @@ GRID = [(e, n, 3 + t) for e in 2.0 ** np.arange(-2, 5) for n in 2.0 ** np.arange
 """Octaves from a quarter to 16, half octaves from a half to 4, and tails from heavy to light."""
 
 
-def best_by_hand(y: np.ndarray, found: Predicted, weight: np.ndarray, rows: slice) -> np.ndarray:
+def best_by_hand(y: np.ndarray, found: Distribution, weight: np.ndarray, rows: slice) -> np.ndarray:
     """The log scores of all rows at the point of GRID that is most probable by some of them, with scipy's t."""
 
     def scores(epistemic: float, noise: float, dof: float) -> np.ndarray:
-        var = epistemic * found.epistemic_var + noise * found.noise_var
+        var = epistemic * found.epistemic_var + noise * found.aleatoric_var
         return stats.t.logpdf(y, dof, found.mean, np.sqrt(var * (dof - 2) / dof))[:, 0]
 
     def log_posterior(point: tuple[float, float, float]) -> float:
@@ -126,5 +127,5 @@ def test_a_weight_is_a_number_of_rows() -> None:
     copies = RNG.integers(1, 4, 60)
     rows = np.repeat(np.arange(60), copies)
     weighted = calibration.calibrate(y, found, copies.astype(float))
-    repeated = calibration.calibrate(y[rows], found.of(rows), np.ones(len(rows)))
+    repeated = calibration.calibrate(y[rows], found.take(rows), np.ones(len(rows)))
     np.testing.assert_allclose(np.ravel(weighted), np.ravel(repeated), rtol=1e-3)

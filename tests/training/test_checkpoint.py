@@ -46,7 +46,7 @@ def regressor(**more: Any) -> TDAMPRegressor:
     return TDAMPRegressor((8,), max_epochs=6, batch_size=32, random_state=0, **more)
 
 
-def twins(folder: Folder) -> Fitted:
+def chosen(folder: Folder) -> Fitted:
     """Judged in folds."""
     return regressor(checkpoint_dir=folder).fit(X, Y[:, 0]).fitted_
 
@@ -94,19 +94,19 @@ def test_stopped_after_every_epoch(kind: Callable[[Folder], Fitted], tmp_path: P
 
 
 @pytest.mark.usefixtures("every_epoch")
-@pytest.mark.parametrize("judge", ["twins", "held out"])
-def test_all_trainings_of_a_fit(judge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("by", ["folds", "held out"])
+def test_all_trainings_of_a_fit(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: one that nobody stopped, bit for bit, calibration and history too, whichever of its trainings it was in."""
-    if judge == "held out":
-        monkeypatch.setattr(refit, "TWINS_ROWS", 0)
-    whole, _, trained, _ = in_pieces(lambda: twins(None), 1)
-    again, starts, epochs, _ = in_pieces(lambda: twins(tmp_path), 3)
+    if by == "held out":
+        monkeypatch.setattr(refit, "CROSS_VALIDATED_ROWS", 0)
+    whole, _, trained, _ = in_pieces(lambda: chosen(None), 1)
+    again, starts, epochs, _ = in_pieces(lambda: chosen(tmp_path), 3)
     same(again, whole)
     assert whole.calibration is not None and starts > trained / 6
-    assert trained <= epochs <= trained + 2 * starts  # those of the twins that were under way are lost
+    assert trained <= epochs <= trained + 2 * starts  # those of the folds that were under way are lost
     stages = {path.name.split("-")[0] for path in tmp_path.iterdir()}
-    assert stages == {"start", "training", *({"judge"} if judge == "held out" else {f"twin{k}" for k in range(5)})}
-    again, starts, epochs, _ = in_pieces(lambda: twins(tmp_path), 1)
+    assert stages == {"start", "training", *({"validation"} if by == "held out" else {f"fold{k}" for k in range(5)})}
+    again, starts, epochs, _ = in_pieces(lambda: chosen(tmp_path), 1)
     same(again, whole)
     assert (starts, epochs) == (1, 0)  # it is there at once
 

@@ -11,10 +11,9 @@ import pytest
 from tdamp import Batches, TDAMPClassifier, TDAMPRegressor
 from tdamp.cli import exit_codes
 from tdamp.cli import fit as fit_command
-from tdamp.estimators import base, sparsity_path
+from tdamp.estimators import fitting, from_source, sparsity_path
 from tdamp.selection.held_out import drawn, hold_out
 from tdamp.sources import shuffle
-from tdamp.sources.spill import Streamed
 from tdamp.training.data import Data
 from tdamp.training.equal_rows import (
     Sample,
@@ -23,6 +22,7 @@ from tdamp.training.equal_rows import (
     filling,
     learned,
 )
+from tdamp.training.stored import Streamed
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3)).astype(np.float32)
@@ -201,16 +201,16 @@ def test_a_sample_of_a_source_is_that_of_all_rows() -> None:
 @pytest.mark.parametrize("classes", [False, True])
 def test_sources_hold_copies_out_together(classes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: batches with four copies of each row: no row on both sides, a tenth held out, all rows there."""
-    monkeypatch.setattr(base, "AGAIN_ROWS", 100)
+    monkeypatch.setattr(from_source, "REFIT_ROWS", 100)
     monkeypatch.setattr(shuffle, "MOST_NUMBERS", 500)
 
-    def instead(network: object, data: Streamed, *rest: object, **more: object) -> None:
+    def instead(job: object, data: Streamed, checkpoint: object) -> None:
         trained, held = data.in_memory(), data.held
         assert held is not None and (len(trained.x), len(held.x), data.n_rows) == (720, 80, 800)
         assert in_both(trained.x, held.x) == 0
         raise InterruptedError
 
-    monkeypatch.setattr(base, "fit_streamed", instead)
+    monkeypatch.setattr(fitting, "fit_streamed", instead)
     x, y = copies(X, LABELS if classes else Y[:, 0])
     model = (TDAMPClassifier if classes else TDAMPRegressor)((8,), random_state=0)
     with pytest.raises(InterruptedError):

@@ -55,7 +55,7 @@ def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
     found: dict[str, list[dict[str, Any]]] = {}
     for record in lines(tmp_path / "log.jsonl"):
         found.setdefault(record["part"], []).append(record)
-    assert set(found) == {"training", *(f"twin {k}" for k in range(1, 6))}
+    assert set(found) == {"training", *(f"fold {k}" for k in range(1, 6))}
     for part, records in found.items():
         n = model.n_iter_ if part == "training" else 4
         assert [r["event"] for r in records] == ["start", *["epoch"] * n, "end"]

@@ -134,8 +134,8 @@ def test_what_cannot_be_told_apart_is_warned_of(table: str) -> None:
     """contract: they are taken for observations, and a warning says what to do if they are not."""
     x, y = IN_DOUBT[table]
     assert repeats_by_design(x, y)
-    with pytest.warns(TrainingWarning, match="drop the copies") as caught:
-        warn_of_copies(x, y, stacklevel=1)
+    with pytest.warns(TrainingWarning, match="Use the table without the copies") as caught:
+        warn_of_copies(x, y)
     assert caught[0].filename == __file__
 
 
@@ -144,7 +144,7 @@ def test_what_is_clear_is_not_warned_of(table: str) -> None:
     """contract: neither are copies warned of, which are kept together, nor repeated inputs with several targets."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_copies(*REPEATS[table][:2], stacklevel=1)
+        warn_of_copies(*REPEATS[table][:2])
 
 
 def test_an_estimator_warns_of_rows_that_may_be_copies() -> None:

@@ -16,6 +16,7 @@ from math import ceil
 import jax
 import numpy as np
 
+from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 from .network import Network, n_multiply_adds
 from .state import State, remove
@@ -32,6 +33,11 @@ PRODUCTS = 4
 """Matrix products of a layer's weights with a batch, at least."""
 SPARE = 8
 """Room for so many more units in each layer than the forecast says."""
+
+
+def bucket_of(prior: str) -> int:
+    """Widths are padded to a multiple of this, if the prior does not mind units without a message."""
+    return BUCKET if PRIORS[prior].pads else 1
 
 
 @dataclass(frozen=True)

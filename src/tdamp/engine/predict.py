@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 import jax.numpy as jnp
 from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers import dense
-from ..factors.likelihoods.base import Predictive
 from ..factors.likelihoods.probit import Probit
 from ..numerics.beliefs import Moments, known
+from ..numerics.distribution import Distribution
 from .damp import floor_var
 from .network import Network
 from .turbo import Layer, posterior
@@ -39,14 +42,36 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 
 def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
     """All its outputs, logs of a varying noise included."""
-    regions = ACTIVATIONS[network.activation].regions
-    u = x
-    for l, layer in enumerate(layers):
-        w_post, b_post = posterior(layer)
-        u = (u - layer.centre) @ w_post.mean + b_post.mean
-        if l < network.n_layers - 1:
-            u = piecewise.apply(regions, u)
-    return u
+    first, *rest = (_mean_layer(layer) for layer in layers)
+    return plain_outputs(network.activation, first(x), rest)
+
+
+def _mean_layer(layer: Layer) -> Affine:
+    w_post, b_post = posterior(layer)
+    return Affine(w_post.mean, b_post.mean, layer.centre)
+
+
+class Affine(NamedTuple):
+    """A layer of plain numbers, NumPy's or JAX's: z = (u - centre) W + b."""
+
+    weight: Any
+    bias: Any
+    centre: Any = 0.0
+
+    def __call__(self, u: Any) -> Any:
+        """z of rows u."""
+        return (u - self.centre) @ self.weight + self.bias
+
+
+def plain_outputs(activation: str, z: Any, layers: Iterable[Affine]) -> Any:
+    """Outputs of a network of plain numbers whose first layer has given z, through the layers that follow it.
+
+    The one forward pass without beliefs: of posterior means, of samples, and of networks without an input.
+    """
+    regions = ACTIVATIONS[activation].regions
+    for layer in layers:
+        z = layer(piecewise.apply(regions, z))
+    return z
 
 
 def log_class_probs(z: Moments, noise_var: Array) -> Array:
@@ -59,8 +84,8 @@ def class_probs(z: Moments, noise_var: Array) -> Array:
     return jnp.exp(log_class_probs(z, noise_var))
 
 
-def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x: Array) -> Predictive:
-    """Predictive moments of a regression's targets: epistemic variance from the weights, aleatoric from the noise.
+def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x: Array) -> Distribution:
+    """Predictive distribution of the targets: its epistemic part comes from the weights, its aleatoric from the noise.
 
     Where the noise varies, its variance is the mean of noise_var exp(h), h being the second half of the outputs.
     """

@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
+from ..numerics.distribution import Distribution
 from ..persistence.save import load, save
-from ..prediction.distribution import Distribution
 from . import registration  # noqa: F401  what can be saved
 from .classifier import TDAMPClassifier
 from .regressor import TDAMPRegressor

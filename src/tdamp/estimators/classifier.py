@@ -11,18 +11,19 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..numerics.distribution import Distribution
 from ..prediction import batched
-from ..prediction.distribution import Distribution
 from ..sources.source import Source
 from ..sources.spill import Known, Scale
 from ..training.data import Data
 from . import validation
-from .base import Learner
-from .error_hints import told
-from .validation import check_predicted
+from .base import BaseTDAMP
+from .fitting import fit_problem, prepared, unchanged_on_error
+from .streaming import prepare_batch, warn_of_known_rows
+from .validation import check_predicted, hints
 
 
-class TDAMPClassifier(ClassifierMixin, Learner):
+class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
     """A Bayesian neural network for classification, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, class probabilities with the weights' uncertainty in them, the noise level, and
@@ -91,7 +92,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
-        """Train on rows of X with labels y; `class_weight` tells how much each class counts, relative to the others.
+        """Train on rows of X with labels y; `class_weight` says how much each class counts, relative to the others.
 
         Or on a source (`tdamp.sources`) alone. A `sample_weight` counts as so many copies of its row: give weights of
         mean one if every row is an observation.
@@ -101,7 +102,8 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         if self.class_weight is not None:
             relative = self._class_weights(y)
             sample_weight = validation.weights(sample_weight, relative) * relative / relative.mean()
-        self._fit(X, y, sample_weight)
+        with unchanged_on_error(self), prepared(self, X, y, sample_weight) as problem:
+            fit_problem(self, problem)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
@@ -110,7 +112,10 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         `classes` lists every class there will be; it is needed on the first call unless y has them all. Of a
         `class_weight` the mean over the classes counts as one; "balanced", which no batch can tell, is refused.
         """
-        self._partial_fit(X, y, sample_weight, classes)
+        with unchanged_on_error(self):
+            problem = prepare_batch(self, X, y, sample_weight, classes)
+            fit_problem(self, problem)
+            warn_of_known_rows(self, problem)
         return self
 
     @property
@@ -120,9 +125,9 @@ class TDAMPClassifier(ClassifierMixin, Learner):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log class probabilities, (rows, classes), in the order of `classes_`."""
-        found = batched.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
-        check_predicted(found.max(1))
-        return found
+        log_probs = batched.log_probs(self._need_fitted(), self._new_rows(X)).astype(np.float64)
+        check_predicted(log_probs.max(1))
+        return log_probs
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, the uncertainty about the weights included."""
@@ -137,22 +142,19 @@ class TDAMPClassifier(ClassifierMixin, Learner):
     def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
         """`Distribution` of the class scores, (rows, classes): how sure the network is of each, and the noise."""
         z = batched.moments(self._need_fitted(), self._new_rows(X))
-        noise = np.full(z.mean.shape, np.sqrt(0.5 * self.noise_var_))
-        found = Distribution(
-            z.mean.astype(np.float64), np.sqrt(z.var.astype(np.float64)), noise, np.full(z.mean.shape, np.inf)
-        )
-        return found.to_frame([str(c) for c in self.classes_]) if as_frame else found
+        scores = Distribution.from_vars(z.mean, z.var, 0.5 * self.noise_var_).on_host()
+        return scores.to_frame([str(c) for c in self.classes_]) if as_frame else scores
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log probability of the true classes; higher is better."""
-        log_probs, codes = self.predict_log_proba(X), self._codes(validation.labels(y))
+        log_probs, codes = self.predict_log_proba(X), self._engine_targets(validation.labels(y))
         if len(codes) != len(log_probs):
             raise ValueError(f"y has {len(codes)} labels, but X has {len(log_probs)} rows: give one label for each row")
         scores = log_probs[np.arange(len(log_probs)), codes]
         return float(np.average(scores, weights=validation.weights(sample_weight, scores)))
 
-    def _codes(self, y: Any) -> np.ndarray:
-        with told():
+    def _engine_targets(self, y: Any) -> np.ndarray:
+        with hints():
             y = column_or_1d(y)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
@@ -164,7 +166,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
     def _class_weights(self, y: Any) -> np.ndarray:
-        with told():
+        with hints():
             y = column_or_1d(validation.labels(y))
             check_classification_targets(y)
         try:
@@ -178,7 +180,7 @@ class TDAMPClassifier(ClassifierMixin, Learner):
             )
         return relative
 
-    def _weighed(self, data: Data) -> Data:
+    def _weigh_classes(self, data: Data) -> Data:
         if self.class_weight is None:
             return data
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
@@ -190,24 +192,25 @@ class TDAMPClassifier(ClassifierMixin, Learner):
         relative = self._class_weights(self.classes_)
         return data._replace(weight=data.weight * (relative / relative.mean())[data.y])
 
-    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
-        if first:
-            if isinstance(classes, Set):
-                classes = list(classes)
-            self.classes_ = np.unique(y if classes is None else validation.labels(classes, "classes"))
-            if len(self.classes_) < 2:
-                raise ValueError(
-                    f"{'y' if classes is None else 'classes'} has only one class, {self.classes_.tolist()}: "
-                    "a classifier needs at least two classes; in partial_fit list them all (classes=...)"
-                )
-        return self._codes(y)
+    def _learn_targets(self, y: np.ndarray, weight: np.ndarray, classes: Any = None) -> None:
+        if isinstance(classes, Set):
+            classes = list(classes)
+        self.classes_ = np.unique(y if classes is None else validation.labels(classes, "classes"))
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{'y' if classes is None else 'classes'} has only one class, {self.classes_.tolist()}: "
+                "a classifier needs at least two classes; in partial_fit list them all (classes=...)"
+            )
 
-    def _learn_target(self, known: Known, first: bool) -> Scale:
-        codes = self._prepare_target(known.labels, np.ones(len(known.labels)), first)
+    def _learn_source_targets(self, known: Known) -> None:
+        self._learn_targets(known.labels, np.ones(len(known.labels)))
+
+    def _source_targets(self, known: Known) -> Scale:
+        codes = self._engine_targets(known.labels)
         return lambda places: codes[places[:, 0].astype(int)]
 
-    def _n_outputs(self) -> int:
+    def _n_targets(self) -> int:
         return len(self.classes_)
 
 
-TDAMPClassifier.__doc__ = f"{TDAMPClassifier.__doc__}\n    {(Learner.__doc__ or '').strip()}\n"
+TDAMPClassifier.__doc__ = f"{TDAMPClassifier.__doc__}\n    {(BaseTDAMP.__doc__ or '').strip()}\n"

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import mstep
-from ..engine.network import Task
 from ..engine.settings import Settings
 
 FEW_ROWS = 20
@@ -102,7 +101,7 @@ def counted_once(settings: Settings) -> Settings:
     return replace(settings, data_weight=1.0, memory=tuple(memory))
 
 
-def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool | None = None) -> Choice:
+def choose(n_rows: int, hold_out: bool | None = None) -> Choice:
     """Settings for a table of `n_rows` rows, x and y standardised. `hold_out` says that rows will, or will not, be held
     out; None decides.
 
@@ -134,11 +133,10 @@ def choose(task: Task, n_rows: int, n_inputs: int, n_layers: int, hold_out: bool
     hold_out: from 20 rows on. On ten tables of 20 to 80 rows stopping by held-out rows beat, on average, every fixed
         schedule tried.
 
-    Task, inputs and depth are not used: the rules held for both tasks and for 2 to 64 inputs; what deep networks do
-    differently is in `deep`. Not guaranteed: on clean linear targets ridge regression stays
-    better (0.2 to 0.3 nats a row), and on heavy-tailed targets a Gaussian's log score may be worse than a constant's.
+    The rules held for both tasks and for 2 to 64 inputs; what deep networks do differently is in `deep`. Not
+    guaranteed: on clean linear targets ridge regression stays better (0.2 to 0.3 nats a row), and on heavy-tailed
+    targets a Gaussian's log score may be worse than a constant's.
     """
-    del task, n_inputs, n_layers
     n = max(int(n_rows), 1)
     hold_out = n >= FEW_ROWS if hold_out is None else hold_out
     max_epochs = max(60 - 5 * (n // 1000), 25)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import numpy as np
 
 TABLE = "give numbers in rows and columns: a NumPy array, a list of rows or a data frame"
 NUMBERS = "make numbers of text, categories and dates first (tdamp.tables.Encoder or scikit-learn's encoders do)"
@@ -34,17 +30,12 @@ REMEDIES = (
     (r"at least 1 dimension", ROWS),
     (r"Reshape your data|toarray|np\.asarray|DataFrame|detach|Convert the labels|astype\(str\)", ""),  # they say it
 )
-"""By what an error says, the first that is found: what to do."""
+"""What to do, by what an error says: the first pattern that is found counts."""
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """Raise what is raised within as ValueError or TypeError, with a remedy at its end."""
-    try:
-        with np.errstate(all="ignore"):  # numbers too large for float64 become infinite, and are refused as that
-            yield
-    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
-        said = str(error).rstrip()
-        remedy = next((remedy for pattern, remedy in REMEDIES if re.search(pattern, said)), TABLE)
-        kind = ValueError if isinstance(error, ValueError | OverflowError) else TypeError
-        raise kind(f"{said.rstrip('.')}: {remedy}" if remedy else said) from error
+def with_hint(error: Exception) -> ValueError | TypeError:
+    """The same error as ValueError or TypeError, with a remedy at its end."""
+    message = str(error).rstrip()
+    remedy = next((remedy for pattern, remedy in REMEDIES if re.search(pattern, message)), TABLE)
+    kind = ValueError if isinstance(error, ValueError | OverflowError) else TypeError
+    return kind(f"{message.rstrip('.')}: {remedy}" if remedy else message)

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: history, probabilities of the units, samples of the posterior, a smaller network."""
+"""Attributes and methods of a fitted estimator: history, probabilities of the units, samples, a smaller network."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from ..export.plain import Plain, plain_of
 from ..prediction.relevance import occam
 from ..prediction.samples import Sample, draw
 from ..training.fitted import Fitted
+from .parameters import group_ids_of
 
 
-class Findings(SelectorMixin):
-    """Everything that can be asked of a fitted estimator but predictions."""
+class FittedAttributes(SelectorMixin):
+    """All that a fitted estimator has but predictions."""
 
     fitted_: Fitted
     network_: Network
-    lost_log_likelihood_: np.ndarray  # (inputs,), in nats, without each input: see `tdamp.needed`
+    lost_log_likelihood_: np.ndarray  # (inputs,), in nats, without each input: see `prediction.relevance`
     x_mean_: np.ndarray
     x_scale_: np.ndarray
 
@@ -52,20 +53,21 @@ class Findings(SelectorMixin):
         """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0.
 
         An input's odds are the log-likelihood of the training data that is lost without it, against what its weights
-        cost (`tdamp.needed`), at even prior odds and with each datum counted once; inputs of one group share theirs. A
-        hidden unit's probability is that of its prior in training: one under a Gaussian prior, which questions none.
+        cost (`prediction/relevance.py`), at even prior odds and with each datum counted once; inputs of one group share
+        theirs. A hidden unit's probability is that of its prior in training: one under a Gaussian prior, which
+        questions none.
         """
         fitted = self._need_fitted()
-        found = []
+        probs = []
         for width, kept, layer in zip(self.network_.widths, fitted.kept, fitted.state.layers, strict=False):
             prob = np.zeros(width)
             prob[kept] = np.asarray(layer.active_prob)
-            found.append(prob)
+            probs.append(prob)
         counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
-        ids = self._group_ids(self.network_.widths[0])
+        ids = group_ids_of(self, self.network_.widths[0])
         cost = occam(fitted.state, counted, None if ids is None else ids[fitted.inputs])
-        found[0][fitted.inputs] = expit(self.lost_log_likelihood_[fitted.inputs] - cost)
-        return tuple(found)
+        probs[0][fitted.inputs] = expit(self.lost_log_likelihood_[fitted.inputs] - cost)
+        return tuple(probs)
 
     @property
     def feature_active_prob_(self) -> np.ndarray:
@@ -99,7 +101,7 @@ class Findings(SelectorMixin):
         return None, None
 
     def compact(self, min_active_prob: float = 0.5) -> Any:
-        """Take out what the prior in training found unneeded (priors "group" and "burst"); gives back the estimator.
+        """Take out what the prior in training found unneeded (priors "group" and "burst"); returns the estimator.
 
         Arrays, files and exports shrink. With `keep` training has done this already, and a Gaussian prior questions no
         unit. Each layer keeps its likeliest unit at least.
@@ -149,13 +151,10 @@ class Findings(SelectorMixin):
         """Read an estimator of this class from a folder."""
         from ..persistence.save import load
 
-        found = load(folder)
-        if not isinstance(found, cls):
-            raise TypeError(f"{folder} holds a {type(found).__name__}, not a {cls.__name__}: use tdamp.load")
-        return found
-
-    def _group_ids(self, n_inputs: int) -> np.ndarray | None:
-        raise NotImplementedError
+        estimator = load(folder)
+        if not isinstance(estimator, cls):
+            raise TypeError(f"{folder} holds a {type(estimator).__name__}, not a {cls.__name__}: use tdamp.load")
+        return estimator
 
     def _need_fitted(self) -> Fitted:
         if not hasattr(self, "fitted_"):

@@ -1,4 +1,7 @@
-"""The estimators' parameters: checked in `fit`, and brought to the form that the engine takes."""
+"""From an estimator's parameters to its likelihood, network, groups and settings, checked in `fit`.
+
+The estimators and the federation both begin here; the size of the data decides what is "auto" (`defaults`).
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,95 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..engine.network import Network
+from ..engine.settings import PAPER, Settings
+from ..factors.likelihoods.base import Likelihood
+from ..factors.likelihoods.catalog import LIKELIHOODS
+from . import defaults
+
+TUNABLE = (
+    "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "noise_rate",
+    "trust", "centre_rate", "input_dropout", "sweeps", "batch_size", "max_epochs", "prediction",
+)  # fmt: skip
+"""Parameters that are settings of the engine; where one is "auto" the preset decides, or the size of the data."""
+
+NOISES = {"constant": "gaussian", "varying": "heteroscedastic"}
+"""The likelihood of a regression by its parameter `noise`."""
+
 
 def is_auto(value: Any) -> bool:
     """Whether the size of the data decides."""
     return isinstance(value, str) and value == "auto"
+
+
+def likelihood_of(estimator: Any) -> Likelihood:
+    """The likelihood of an estimator's targets: of classes, or by its parameters `likelihood` and `noise`."""
+    if estimator._task == "classification":
+        return LIKELIHOODS["probit"]
+    noise, name = estimator.noise, estimator.likelihood
+    if not isinstance(noise, str) or noise not in NOISES:
+        raise ValueError(f'noise={noise!r}: expected "constant" or "varying"')
+    if name is None:
+        return LIKELIHOODS[NOISES[noise]]
+    choices = [known for known, member in LIKELIHOODS.items() if not member.has_classes]
+    if not isinstance(name, str) or name not in choices:
+        raise ValueError(f"likelihood={name!r}: expected None or one of {', '.join(map(repr, choices))}")
+    if noise == "varying" and name != NOISES["varying"]:
+        raise ValueError(f'noise="varying" is likelihood={NOISES["varying"]!r}, not {name!r}: leave one of them out')
+    return LIKELIHOODS[name]
+
+
+def network_of(estimator: Any, n_inputs: int | None = None, n_targets: int | None = None) -> Network:
+    """The network that an estimator asks for, once it knows its columns and targets, or with so many."""
+    output = likelihood_of(estimator)
+    n_outputs = (n_targets or estimator._n_targets()) * output.outputs_per_target
+    widths = (n_inputs or estimator.n_features_in_, *hidden_widths(estimator.hidden_layer_sizes), n_outputs)
+    return Network(widths, output.task, estimator.activation, output.noise, output.name)  # type: ignore[arg-type]
+
+
+def group_ids_of(estimator: Any, n_inputs: int) -> np.ndarray | None:
+    """The estimator's `groups` as an id for each input, or None."""
+    return group_ids(estimator.groups, getattr(estimator, "feature_names_in_", ()), n_inputs)
+
+
+def settings_of(
+    estimator: Any, network: Network, n_rows: int, streams: bool = False, n_all: float | None = None
+) -> tuple[Settings, bool]:
+    """The settings of a fit, and whether rows are held out to stop by; `n_rows` may be a client's of `n_all`."""
+    check_switches(estimator)
+    printed = estimator.preset == "paper"
+    explicit = {name: value for name in TUNABLE if not is_auto(value := getattr(estimator, name))}
+    early = estimator.early_stopping
+    chosen = defaults.choose(n_rows, (False if printed else None) if is_auto(early) else bool(early))
+    gaussian = explicit.get("prior", "gaussian") == "gaussian" and not printed
+    shallow = network.output.is_calibrated and network.n_layers <= 2 and gaussian and estimator.keep is None
+    if chosen.hold_out and not streams and shallow and n_rows < defaults.HUGE_ROWS:
+        chosen = defaults.choose_shallow(chosen, n_rows)
+    if chosen.hold_out and not streams and anneals(estimator, network, n_rows):
+        chosen = defaults.choose_classes(chosen)
+    if "data_weight" in explicit:
+        explicit["data_weight"] = by_epoch("data_weight", explicit["data_weight"])
+    rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
+    rest.pop("memory", None)
+    rest["noise_rate"] = defaults.noise_rate(n_all or n_rows, chosen.batch_size)
+    values = {**rest, **(PAPER if printed else {}), **explicit}
+    keep = kept(estimator.keep)
+    further: dict[str, Any] = {}
+    if keep is not None:
+        further = defaults.pruning(n_rows, values["data_weight"])
+    elif chosen.memory is not None and is_auto(estimator.data_weight):
+        further["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
+    else:
+        further = defaults.deep(network.n_layers, values["data_weight"], values["max_epochs"])
+    named = {"noise_update": estimator.noise_update, "keep": keep, "patience": estimator.patience}
+    return Settings(**{**values, **further, **named}), chosen.hold_out
+
+
+def anneals(estimator: Any, network: Network, n_rows: int) -> bool:
+    """Whether this is a classification for `defaults.choose_classes`."""
+    plain = estimator.keep is None and estimator.preset is None and estimator.prior in ("auto", "gaussian")
+    shallow = network.n_layers - 1 < defaults.DEEP_HIDDEN
+    return network.output.has_classes and plain and shallow and defaults.MANY_STEPS <= n_rows < defaults.HUGE_ROWS
 
 
 def check_switches(estimator: Any) -> None:
@@ -66,7 +154,7 @@ def by_epoch(name: str, value: Any) -> float | tuple[float, ...]:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed for the engine."""
+    """A seed for the engine, from what scikit-learn takes as random_state."""
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except (ValueError, TypeError) as error:
@@ -77,7 +165,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def group_ids(groups: Any, names: Iterable[str], n_inputs: int) -> np.ndarray | None:
-    """`groups` as an id for each input; also given as lists of columns, by position or name."""
+    """`groups` as an id for each input; they may be lists of columns, by position or name."""
     if groups is None:
         return None
     if not isinstance(groups, list | tuple | np.ndarray):

@@ -11,6 +11,7 @@ from ..io.errors import ModelFileError
 from ..persistence.registry import SavedForm, register
 from ..training.data import check_groups
 from .classifier import TDAMPClassifier
+from .parameters import group_ids_of
 from .regressor import TDAMPRegressor
 
 X_ARRAYS = ("x_mean_", "x_scale_", "lost_log_likelihood_")
@@ -35,7 +36,7 @@ def _restore_classifier(estimator: Any, config: dict[str, Any], network: Network
 
 
 def _check_groups(estimator: Any, network: Network) -> None:
-    check_groups(estimator._group_ids(network.widths[0]), network.widths[0])
+    check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])
 
 
 register(SavedForm(TDAMPRegressor, "regression", (*X_ARRAYS, "y_mean_", "y_scale_"), _restore_regressor))

@@ -9,23 +9,25 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..numerics import student_t
 from ..numerics.scaling import identity_scales, scaled, scales_of
 from ..prediction import batched
-from ..prediction.distribution import Distribution
 from ..sources.spill import Known, Scale
 from . import validation
-from .base import Learner
+from .base import BaseTDAMP
+from .fitting import fit_problem, prepared, unchanged_on_error
+from .parameters import likelihood_of
+from .streaming import prepare_batch, warn_of_known_rows
 from .validation import check_predicted
 
 
-class TDAMPRegressor(RegressorMixin, Learner):
+class TDAMPRegressor(RegressorMixin, BaseTDAMP):
     """A Bayesian neural network for regression, trained by message passing (EM-TDAMP).
 
     A fit gives the weights' posterior, predictions with their uncertainty, the noise level, and with `keep` a network
     of exactly the size asked for. Predictions are Student's t, as wide as rows that were not trained on ask for (see
     `early_stopping`). `noise` is "constant", or "varying": then the noise level depends on the inputs and is learned,
-    too.
+    too. `likelihood` names what the targets are ("gaussian", "heteroscedastic", "poisson", ...: factors/likelihoods);
+    None is the one that `noise` stands for. Targets that are not real numbers, such as counts, are not standardised.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class TDAMPRegressor(RegressorMixin, Learner):
         *,
         activation: str = "relu",
         noise: str = "constant",
+        likelihood: str | None = None,
         preset: str | None = None,
         prior: str = "auto",
         keep: float | int | Sequence[float] | None = None,
@@ -87,13 +90,15 @@ class TDAMPRegressor(RegressorMixin, Learner):
             devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.noise = noise
+        self.likelihood = likelihood
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPRegressor:
         """Train on rows of X with targets y, (rows,) or (rows, outputs); or on a source (`tdamp.sources`) alone.
 
         A `sample_weight` counts as so many copies of its row: give weights of mean one if every row is an observation.
         """
-        self._fit(X, y, sample_weight)
+        with unchanged_on_error(self), prepared(self, X, y, sample_weight) as problem:
+            fit_problem(self, problem)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
@@ -102,7 +107,10 @@ class TDAMPRegressor(RegressorMixin, Learner):
         Scales are those of the first call. Rows are predicted before they are learned from, and say how wide
         predictions must be from then on.
         """
-        self._partial_fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            problem = prepare_batch(self, X, y, sample_weight)
+            fit_problem(self, problem)
+            warn_of_known_rows(self, problem)
         return self
 
     @property
@@ -114,31 +122,34 @@ class TDAMPRegressor(RegressorMixin, Learner):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predictive mean; with `return_std` also the standard deviation of a new observation."""
-        found = self.predict_distribution(X)
-        return (found.mean, found.std) if return_std else found.mean
+        predicted = self.predict_distribution(X)
+        return (predicted.mean, predicted.std) if return_std else predicted.mean
 
     def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
         """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame."""
-        z = batched.predicted(self._need_fitted(), self._new_rows(X))
-        found = Distribution(
-            z.mean * self.y_scale_ + self.y_mean_,
-            np.sqrt(z.epistemic_var) * self.y_scale_,
-            np.sqrt(z.noise_var) * self.y_scale_,
-            np.broadcast_to(z.dof, z.mean.shape),
-        )
-        check_predicted(found.mean, np.isfinite(found.std) & (found.std > 0))
+        in_units = batched.predicted(self._need_fitted(), self._new_rows(X)).on_host()
+        predicted = in_units.rescaled(self.y_mean_, self.y_scale_)
+        check_predicted(predicted.mean, np.isfinite(predicted.std) & (predicted.std > 0))
         if self.single_output_:
-            found = Distribution(*(a[:, 0] for a in found))
-        names = ("",) if self.single_output_ else [f"y{i}" for i in range(z.mean.shape[1])]
-        return found.to_frame(names) if as_frame else found
+            predicted = predicted.take(np.s_[:, 0])
+        names = ("",) if self.single_output_ else [f"y{i}" for i in range(predicted.mean.shape[1])]
+        return predicted.to_frame(names) if as_frame else predicted
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
         """Quantiles of a new observation, (rows, quantiles) or (rows, outputs, quantiles)."""
         levels = quantiles if isinstance(quantiles, list | tuple | np.ndarray) else ()
         if not len(levels) or not all(isinstance(level, Real) and 0 < float(level) < 1 for level in levels):
             raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
-        found = self.predict_distribution(X)
-        return np.stack([found.quantile(level) for level in levels], -1)
+        if self._need_fitted().network.output.is_calibrated:
+            predicted = self.predict_distribution(X)
+            return np.stack([predicted.quantile(level) for level in levels], -1)
+        output, noise_var = self.fitted_.network.output, self.fitted_.state.noise_var
+        if not hasattr(output, "quantile"):
+            raise ValueError(f"likelihood={output.name!r} has no quantiles: use predict with return_std=True")
+        z = batched.moments(self.fitted_, self._new_rows(X))
+        values = np.stack([np.asarray(output.quantile(z, noise_var, level), np.float64) for level in levels], -1)
+        check_predicted(values)
+        return values[:, 0] if self.single_output_ else values
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""
@@ -148,34 +159,45 @@ class TDAMPRegressor(RegressorMixin, Learner):
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
-        found = self.predict_distribution(X)
-        y = validation.observed(y, found.mean.shape)
-        scores = student_t.log_density(y, found.mean, found.std, found.dof)
+        predicted = self.predict_distribution(X)
+        y = validation.observed(y, predicted.mean.shape)
+        if self.fitted_.network.output.is_calibrated:
+            scores = predicted.log_density(y)
+        else:
+            scores = batched.log_scores(self.fitted_, self._new_rows(X), self._engine_targets(y))
         return float(
             np.average(scores if scores.ndim == 1 else scores.sum(1), weights=validation.weights(sample_weight, y))
         )
 
-    def _prepare_target(self, y: np.ndarray, weight: np.ndarray, first: bool, classes: Any = None) -> np.ndarray:
-        single = y.ndim == 1
+    def _learn_targets(self, y: np.ndarray, weight: np.ndarray, classes: Any = None) -> None:
+        self.single_output_ = y.ndim == 1
         y = y.astype(np.float64).reshape(len(y), -1)
-        if first:
-            self.single_output_ = single
-            self.y_mean_, self.y_scale_ = scales_of(y, weight) if self.standardize else identity_scales(y.shape[1])
-        elif y.shape[1] != len(self.y_mean_):
+        self.y_mean_, self.y_scale_ = scales_of(y, weight) if self._standardizes_y else identity_scales(y.shape[1])
+
+    def _engine_targets(self, y: np.ndarray) -> np.ndarray:
+        y = y.astype(np.float64).reshape(len(y), -1)
+        if y.shape[1] != len(self.y_mean_):
             raise ValueError(
                 f"y has {y.shape[1]} outputs, but the first fit had {len(self.y_mean_)}: give as many, or fit anew"
             )
-        return scaled("y", y, self.y_mean_, self.y_scale_)
+        output, y = likelihood_of(self), scaled("y", y, self.y_mean_, self.y_scale_)
+        return y if output.scales_targets else output.check_y(y, y.shape[1], y.dtype)
 
-    def _learn_target(self, known: Known, first: bool) -> Scale:
-        if first:
-            self.single_output_ = known.shape.single
-            scales = known.y.scales() if self.standardize else identity_scales(known.shape.n_outputs)
-            self.y_mean_, self.y_scale_ = scales
-        return lambda y: self._prepare_target(y, np.ones(len(y)), first=False)
+    def _learn_source_targets(self, known: Known) -> None:
+        self.single_output_ = known.shape.single
+        scales = known.y.scales() if self._standardizes_y else identity_scales(known.shape.n_outputs)
+        self.y_mean_, self.y_scale_ = scales
 
-    def _n_outputs(self) -> int:
-        return len(self.y_mean_) * (2 if self.noise == "varying" else 1)
+    def _source_targets(self, known: Known) -> Scale:
+        return self._engine_targets
+
+    @property
+    def _standardizes_y(self) -> bool:
+        """Whether targets are brought to mean zero and variance one: not counts, for one."""
+        return bool(self.standardize) and likelihood_of(self).scales_targets
+
+    def _n_targets(self) -> int:
+        return len(self.y_mean_)
 
     def _y_scales(self) -> tuple[np.ndarray, np.ndarray]:
         return self.y_mean_, self.y_scale_
@@ -187,4 +209,4 @@ class TDAMPRegressor(RegressorMixin, Learner):
         return tags
 
 
-TDAMPRegressor.__doc__ = f"{TDAMPRegressor.__doc__}\n    {(Learner.__doc__ or '').strip()}\n"
+TDAMPRegressor.__doc__ = f"{TDAMPRegressor.__doc__}\n    {(BaseTDAMP.__doc__ or '').strip()}\n"

@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing, indexable
 from .. import metrics
 from .._optional import need
 from ..training.equal_rows import drawn_rows
-from .error_hints import told
 from .regressor import TDAMPRegressor
+from .validation import hints
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Coverages whose mean deviation is the calibration error of a regression."""
@@ -91,7 +91,7 @@ def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tu
     """Rows to train on and rows to score: X, X_test, y, y_test."""
     if not 0 < test_size < 1:
         raise ValueError(f"test_size={test_size!r}: expected a share of the rows between 0 and 1, such as 0.25")
-    with told():
+    with hints():
         X, y = indexable(X, y)
         numbers = np.asarray(X, np.float64), np.asarray(y, None if classes else np.float64)
     test = drawn_rows(*numbers, test_size, seed, classes=classes)
@@ -106,9 +106,9 @@ def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tu
 def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
     log_score = model.log_score(X, y)
     if isinstance(model, TDAMPRegressor):
-        found = model.predict_distribution(X)
-        mean, y = found.mean, np.asarray(y, np.float64).reshape(found.mean.shape)
-        misses = [abs(metrics.coverage(y, mean, found.std, level, found.dof) - level) for level in LEVELS]
+        predicted = model.predict_distribution(X)
+        mean, y = predicted.mean, np.asarray(y, np.float64).reshape(predicted.mean.shape)
+        misses = [abs(metrics.coverage(y, mean, predicted.std, level, predicted.dof) - level) for level in LEVELS]
         return {"rmse": metrics.rmse(y, mean), "log_score": log_score, "calibration_error": float(np.mean(misses))}
     probs = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, np.asarray(y))

@@ -1,4 +1,4 @@
-"""Tables, targets and weights as people give them: numbers, or an error that says what was wrong and what to do.
+"""The user's tables, targets and weights: numbers, or an error that says what was wrong and what to do.
 
 scikit-learn does the checking. What is added here: kinds of data that would be taken for something else without a word
 (masked cells, dates, numbered columns out of order), the place of the first bad cell, and remedies.
@@ -10,6 +10,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..training.data import check_finite
-from ..training.outcome import TrainingWarning
-from .error_hints import LABELS, NUMBERS, ROWS, TABLE, told
+from ..training.outcome import TrainingWarning, users_level
+from .error_hints import LABELS, NUMBERS, ROWS, TABLE, with_hint
 
 LARGEST = 1e300
 """Of a number in X or y: sums and differences of larger ones overflow."""
@@ -35,12 +36,22 @@ TIMES = ("date", "time", "duration", "period")
 FILL = "impute or drop them (tdamp.tables.Encoder fills missing cells)"
 
 
+@contextmanager
+def hints() -> Iterator[None]:
+    """Errors of scikit-learn, NumPy and the makers of frames are raised with what to do about them."""
+    try:
+        with np.errstate(all="ignore"):  # numbers too large for float64 become infinite, and are refused as that
+            yield
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise with_hint(error) from error
+
+
 def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, ...]:
     """X, y and weights of a fit; y as numbers for a regression, else as labels of one type."""
     numeric = estimator._task == "regression"
     X, whole = _table("X", X)
     y, whole_y = _table("y", y) if numeric else (labels(y), [])
-    with told():
+    with hints():
         X, y = validate_data(
             estimator, X, y, dtype=(np.float64, np.float32), reset=reset, multi_output=numeric, y_numeric=numeric,
             ensure_all_finite=False,
@@ -49,15 +60,15 @@ def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> 
             check_classification_targets(y)
     _check_numbers("X", X, FILL, whole, getattr(estimator, "feature_names_in_", None))
     if numeric:
-        with told():
+        with hints():
             y = np.asarray(y, np.float64)
         _check_numbers("y", y.reshape(len(y), -1), "drop their rows", whole_y)
     weight = weights(sample_weight, X)
-    check_weights(weight.max(), weight.sum(), int((weight > 0).sum()), stacklevel=7)
+    check_weights(weight.max(), weight.sum(), int((weight > 0).sum()))
     return X, y, weight
 
 
-def check_weights(largest: float, total: float, n_rows: int, stacklevel: int = 2) -> None:
+def check_weights(largest: float, total: float, n_rows: int) -> None:
     """Raise ValueError where the largest weight is beyond float32, warn where rows count as hardly any or as many."""
     if not LEAST_WEIGHT <= largest <= MOST_WEIGHT:
         raise ValueError(
@@ -71,14 +82,14 @@ def check_weights(largest: float, total: float, n_rows: int, stacklevel: int = 2
             f"that the {n_rows} rows count as {total:g}: {little}. "
             "Use weights whose mean is one, sample_weight / sample_weight.mean(), if every row is an observation.",
             TrainingWarning,
-            stacklevel=stacklevel,
+            stacklevel=users_level(),
         )
 
 
 def new_rows(estimator: Any, X: Any) -> np.ndarray:
-    """X of a prediction."""
+    """Rows to predict: X with the columns of the fit."""
     X, whole = _table("X", X)
-    with told():
+    with hints():
         X = validate_data(estimator, X, dtype=(np.float64, np.float32), reset=False, ensure_all_finite=False)
     _check_numbers("X", X, FILL, whole, getattr(estimator, "feature_names_in_", None))
     return X
@@ -87,7 +98,7 @@ def new_rows(estimator: Any, X: Any) -> np.ndarray:
 def observed(y: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Numbers to compare predictions of this shape with."""
     y = _plain("y", y)
-    with told():
+    with hints():
         y = np.asarray(y, np.float64)
     if y.shape not in (shape, (*shape, 1)):
         raise ValueError(f"y has shape {y.shape}: expected {shape}, a number for each prediction")
@@ -99,7 +110,7 @@ def observed(y: Any, shape: tuple[int, ...]) -> np.ndarray:
 def labels(y: Any, name: str = "y") -> Any:
     """A classifier's y, or its classes: none missing, all text or none."""
     y = _plain(name, y, LABELS)
-    with told():
+    with hints():
         each = np.asarray(y, object) if isinstance(y, list | tuple) else np.asarray(y)
     missing = ~np.isfinite(each) if each.dtype.kind == "f" else np.asarray(pd.isna(each))
     if each.ndim and missing.any():
@@ -115,9 +126,9 @@ def labels(y: Any, name: str = "y") -> Any:
 
 def weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     """A weight for each row, in float64."""
-    given = _plain("sample_weight", sample_weight)
-    with told():
-        return _check_sample_weight(given, X, dtype=np.float64, ensure_non_negative=True)
+    plain = _plain("sample_weight", sample_weight)
+    with hints():
+        return _check_sample_weight(plain, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def _table(name: str, values: Any) -> tuple[Any, list[int] | slice]:
@@ -182,8 +193,9 @@ def _is_whole(dtype: Any) -> bool:
 def _check_numbers(
     name: str, values: np.ndarray, remedy: str, whole: list[int] | slice, columns: np.ndarray | None = None
 ) -> None:
-    check_finite(name, values, remedy, columns)
     largest = max(float(values.max()), -float(values.min()))
+    if not np.isfinite(largest):
+        check_finite(name, values, remedy, columns)
     if largest > LARGEST:
         raise ValueError(f"{name} has numbers as large as {largest:g}, above {LARGEST:g}: use another unit")
     if largest > EXACT and np.abs(values[:, whole]).max(initial=0) > EXACT:
@@ -191,11 +203,11 @@ def _check_numbers(
             f"{name} has whole numbers beyond 2**53, which are rounded, so that neighbours may become equal. "
             "Use their differences from the least one, or leave the column out if it only names the rows.",
             TrainingWarning,
-            stacklevel=6,
+            stacklevel=users_level(),
         )
 
 
 def check_predicted(values: np.ndarray, proper: np.ndarray | bool = True) -> None:
-    """A network with huge weights, from a file that was changed, say, may end beyond float32: that is no prediction."""
+    """Raise ValueError for predictions beyond float32: of a network with huge weights, from a file that was changed."""
     if not (np.isfinite(values) & proper).all():
         raise ValueError("a prediction is not finite: the network has weights that are too large; fit the model again")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.parameters import group_ids_of
 from ..io.errors import ModelFileError
 from ..io.records import below
 from ..persistence import folder as store
@@ -113,7 +114,7 @@ def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
     n_layers = terms.network.n_layers
     state = broadcast_from(below(arrays, "broadcast"), n_layers, terms.settings.prior).state
     rows = {int(k): float(count) for k, count in below(arrays, "rows").items()}
-    server = Server(terms, state, rows, check_groups(estimator._group_ids(widths[0]), widths[0]))
+    server = Server(terms, state, rows, check_groups(group_ids_of(estimator, widths[0]), widths[0]))
     server.kept = [arrays[f"kept.{l}"] for l in range(n_layers)]
     server.rounds_done = server.posterior_round = int(config["rounds_done"])
     if config["best"] is not None:

@@ -18,7 +18,6 @@ from ..engine.state import State
 from ..numerics.beliefs import Moments
 from ..prediction.batched import lost_without_inputs, predicted
 from ..training.batches import Feed, padded_rows, shuffle
-from ..training.compaction import bucket_of
 from ..training.data import Data
 from ..training.epoch import Epoch
 from ..training.fitted import Fitted, active_units
@@ -68,7 +67,7 @@ class Client:
         known = np.zeros(0)
         if fitted.network.output.is_calibrated:
             at_rows = predicted(fitted, x)
-            known = weight.astype(np.float64) @ (at_rows.noise_var / (at_rows.epistemic_var + at_rows.noise_var))
+            known = weight.astype(np.float64) @ (at_rows.aleatoric_var / at_rows.var)
         lost = lost_without_inputs(fitted, x, y, self.ids)
         return FinalReport(lost, np.asarray(self.n_rows), self._scores(fitted), known)
 
@@ -148,7 +147,7 @@ class _LocalProblem:
         self.packs = terms.precision == "factored"
         broadcast = unpack_broadcast(broadcast)
         state, inputs = broadcast.state, np.asarray(broadcast.inputs)
-        bucket = bucket_of(terms.settings)
+        bucket = compact.bucket_of(terms.settings.prior)
         network = network_of(terms, state)
         self.state, self.network, index = compact.take(state, network, active_units(state), bucket)
         self.inputs = inputs[index[0]]

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import compute_sample_weight
 
+from ..estimators.parameters import group_ids_of
+from ..estimators.preprocess import check_rows, scale_rows
 from ..training.compilation import keep_compiled
 from ..training.data import check_groups
 from ..training.events import tell
 from ..training.progress import counting
 from .client import Client
-from .preparation import fitted_of, negotiate, scaled, set_fitted
+from .preparation import fitted_of, negotiate, set_fitted
 from .privacy.central import Privacy
 from .rounds import Record, collect_reports, round_policy, run_rounds
 from .server import Server
@@ -82,7 +84,7 @@ def federated_fit(
     """
     estimator = clone(estimator)
     rows = [_rows(estimator, k, *client) for k, client in enumerate(_weighted(estimator, _pairs(clients)))]
-    classification = estimator._task == "classification"
+    classification = is_classifier(estimator)
     classes = _classes([y for _, y, _ in rows]) if classification else None
     if not classification:
         estimator.single_output_ = rows[0][1].ndim == 1
@@ -95,9 +97,9 @@ def federated_fit(
         local_epochs=local_epochs, aggregation=aggregation, noise=noise, precision=precision, robust=robust, step=step,
         momentum=momentum, hold_out=None if privacy is None else 0.0,
     )  # fmt: skip
-    ids = check_groups(estimator._group_ids(terms.network.widths[0]), terms.network.widths[0])
+    ids = check_groups(group_ids_of(estimator, terms.network.widths[0]), terms.network.widths[0])
     policy, scaling = round_policy(privacy, participation), scaling_of_estimator(estimator)
-    data = [scaled(terms.network.task, scaling, classes, *row) for row in rows]
+    data = [scale_rows(*row, scaling[:2], scaling[2:], classes) for row in rows]
     parties = [Client(k, terms, rows_of, ids) for k, rows_of in enumerate(data)]
     server = Server(terms, start, {k: float(part.weight.sum(dtype=np.float64)) for k, part in enumerate(data)}, ids)
     keep_compiled()
@@ -158,6 +160,6 @@ def _classes(labels: list[np.ndarray]) -> np.ndarray:
 def _rows(estimator: Any, number: int, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     """A client's rows, checked; all clients have the columns of the first."""
     try:
-        return estimator._checked(X, y, sample_weight, reset=number == 0)
+        return check_rows(estimator, X, y, sample_weight, reset=number == 0)
     except ValueError as error:
         raise ValueError(f"client {number}: {error}") from error

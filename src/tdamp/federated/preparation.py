@@ -17,10 +17,9 @@ from ..engine.network import Network
 from ..engine.settings import Settings
 from ..engine.state import State, start
 from ..estimators import defaults
-from ..estimators.parameters import is_auto
-from ..numerics import scaling as rows
+from ..estimators.parameters import group_ids_of, is_auto, likelihood_of, network_of, settings_of
 from ..training.calibration import Calibration
-from ..training.data import Data, check_groups
+from ..training.data import check_groups
 from ..training.fitted import Fitted
 from ..training.outcome import Outcome, TrainingWarning
 from . import calibration as calibrate
@@ -29,7 +28,7 @@ from .aggregation.base import weighted_sum
 from .aggregation.catalog import rule_named
 from .messages import FinalReport
 from .server import Server
-from .summary import Scaling, Summary, merged, scales_after, scaling_of
+from .summary import Summary, merged, scales_after, scaling_of
 from .terms import Terms
 
 FORGET = 0.1
@@ -54,6 +53,8 @@ def negotiate(
     """
     if estimator.devices is not None:
         raise ValueError(f"devices={estimator.devices!r}: clients train on one device each; leave devices out")
+    if not likelihood_of(estimator).scales_targets:
+        raise ValueError(f"likelihood={estimator.likelihood!r}: a federation standardises y; fit such targets alone")
     numbers = sorted(summaries)
     total = merged([summaries[k] for k in numbers])
     scaling = scaling_of(total, estimator.standardize)
@@ -64,9 +65,11 @@ def negotiate(
         estimator.classes_ = np.unique(np.asarray(classes))
         if len(estimator.classes_) < 2:
             raise ValueError("All clients together have only one class: a classifier needs at least two classes")
-    network = estimator._network()
+    network = network_of(estimator)
     terms = _terms(estimator, network, float(total.n_rows), len(numbers), options)
-    prune.check_goal(terms.settings, network, check_groups(estimator._group_ids(network.widths[0]), network.widths[0]))
+    prune.check_goal(
+        terms.settings, network, check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])
+    )
     scales = scales_after(total, scaling, network.widths[-1])
     return terms, start(network, terms.settings, np.random.default_rng(terms.seed), scales, np.dtype(np.float32))
 
@@ -79,7 +82,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     chosen: dict[str, Any] = {"seed": seed, "step": schedule.STEP, "momentum": schedule.MOMENTUM}
     if n_clients == 1 or not rule_named(given.get("aggregation", Terms.aggregation)).server_step:
         chosen |= {"step": 1.0, "momentum": 0.0, "forget": FORGET}
-    settings, holds_out = asked._settings(network, max(int(n_rows / n_clients), 1), n_all=n_rows)
+    settings, holds_out = settings_of(asked, network, max(int(n_rows / n_clients), 1), n_all=n_rows)
     if is_auto(estimator.early_stopping) and asked.preset is None:
         holds_out = n_rows >= defaults.FEW_ROWS  # of all clients together, however few one has
     chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0
@@ -114,15 +117,6 @@ def _by_round(data_weight: Any, n_rows: float, rounds: int) -> list[float]:
         return [min(first + DATA_WEIGHT * r, LAST_DATA_WEIGHT) for r in range(rounds)]
     values = [float(data_weight)] if isinstance(data_weight, Real) else [float(value) for value in data_weight]
     return [values[min(r, len(values) - 1)] for r in range(rounds)]
-
-
-def scaled(task: str, scaling: Scaling, classes: np.ndarray | None, X: np.ndarray, y: np.ndarray, weight: Any) -> Data:
-    """A client's rows as the engine wants them; ValueError for a number that is too far away for float32."""
-    if task == "classification":
-        target = np.searchsorted(np.asarray(classes), y).astype(np.int32)
-    else:
-        target = rows.scaled("y", y.astype(np.float64).reshape(len(y), -1), scaling.y_mean, scaling.y_scale)
-    return Data(rows.scaled("X", X, scaling.x_mean, scaling.x_scale), target, np.asarray(weight, np.float32))
 
 
 def fitted_of(server: Server, rounds: Sequence[Mapping[str, Any]]) -> Fitted:

@@ -1,15 +1,9 @@
-"""The rows of a table before training: counted, sorted, and the scales of their columns."""
+"""Scales of the columns of a table, and its rows in units of them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..training.repeats import repeats_by_design
-
-MOST_COPIES = 4
-"""Times as many rows, at most, when weights are taken as copies."""
-MOST_SORTED = 1_000_000
-"""Numbers in a table whose rows are sorted before training."""
 FURTHEST = 1e12
 """Standard deviations from the mean: the squares of more, summed, come near the end of float32."""
 CONSTANT = 1e-10
@@ -18,28 +12,6 @@ SPARSE = 0.25
 """An input that is zero but for a smaller share of the rows than this has the scale it would have if the share were
 this large. The standard deviation of such a column (a pixel at the edge, counts of a rare word, a rare category) says
 how often it is not zero rather than in what unit it is; divided by it, the rarest cells would be the largest."""
-
-
-def counted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of weight zero left out, and rows of weight k put in k times if all weights are whole numbers.
-
-    So a weight is the same as copies, minibatches and all; where that would be too many rows, or where equal rows are
-    no copies (`split.repeats_by_design`), weights stay weights.
-    """
-    counts = weight.astype(np.int64)  # at most `given.MOST_WEIGHT`
-    few = (counts == weight).all() and counts.sum() <= MOST_COPIES * len(weight)
-    if few and ((counts <= 1).all() or not repeats_by_design(X, y)):
-        return np.repeat(X, counts, 0), np.repeat(y, counts, 0), np.ones(counts.sum())
-    there = weight > 0
-    return X[there], y[there], weight[there]
-
-
-def sorted_rows(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of a small table in an order of their own, so that the one they are given in changes nothing."""
-    if X.size > MOST_SORTED:
-        return X, y, weight
-    order = np.lexsort((*np.reshape(y, (len(y), -1)).T, *X.T, weight))
-    return X[order], y[order], weight[order]
 
 
 def scales_of(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +38,7 @@ def input_scale(mean: np.ndarray, std: np.ndarray, nonzero: np.ndarray) -> np.nd
 
 
 def mean_and_std(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each column, weighted, in float64."""
+    """Weighted mean and standard deviation of each column, in float64."""
     share = weight / weight.sum()
     wide = values.astype(np.float64)
     size = np.maximum(np.abs(wide).max(0), np.finfo(np.float64).tiny)  # squares of huge numbers would overflow
@@ -82,19 +54,19 @@ def std_or_one(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
 def scaled(name: str, values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Columns in units of their scale, in float32; ValueError for a number that is too far away."""
     with np.errstate(over="ignore"):
-        found = (values - mean) / scale
-    if max(found.max(initial=0), -found.min(initial=0)) > FURTHEST:
-        row, column = np.argwhere(np.abs(found) > FURTHEST)[0]
+        result = (values - mean) / scale
+    if max(result.max(initial=0), -result.min(initial=0)) > FURTHEST:
+        row, column = np.argwhere(np.abs(result) > FURTHEST)[0]
         raise ValueError(
-            f"{name} has {values[row, column]:g} (column {column}): {abs(found[row, column]):.1g} times the scale of "
+            f"{name} has {values[row, column]:g} (column {column}): {abs(result[row, column]):.1g} times the scale of "
             f"the training data ({scale[column]:g}) from their mean ({mean[column]:g}), above {FURTHEST:g}; check its "
             "unit, or fit with standardize=True on rows of this kind"
         )
-    return found.astype(np.float32)
+    return result.astype(np.float32)
 
 
 def identity_scales(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """No change."""
+    """Means of zero and scales of one: columns stay as they are."""
     return np.zeros(n), np.ones(n)
 
 

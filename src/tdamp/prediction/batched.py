@@ -1,4 +1,4 @@
-"""Prediction on the host: rows go block by block, padded so that tables of different lengths share a compilation."""
+"""Prediction on the host: rows go batch by batch, padded so that tables of different lengths share a compilation."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ import jax
 import numpy as np
 
 from ..engine import compact
-from ..engine.network import Network
 from ..engine.predict import mean_log_probs, mean_outputs, output_moments, predicted_log_probs
-from ..factors.likelihoods.heteroscedastic import mean_noise
 from ..numerics import gaussian_argmax
 from ..numerics.beliefs import Moments
+from ..numerics.distribution import Distribution
 from ..numerics.scaling import ScaledRows
 from ..training.batches import SMALL, padded_rows
-from ..training.calibration import Predicted
 from ..training.compiled import Program
 from ..training.fitted import Fitted, active_units
 from .relevance import lost_log_likelihood, some_rows
 
 MOST_NUMBERS = 2**24
-"""Of the largest intermediate array of a block."""
+"""Of the largest intermediate array of a batch."""
 
+Rows = np.ndarray | ScaledRows
 
 _moments = Program(output_moments, like=lambda *_: Moments(0, 0))  # type: ignore[arg-type]
 _log_probs = Program(predicted_log_probs, like=lambda *_: 0)
@@ -30,7 +29,7 @@ _mean_log_probs = Program(mean_log_probs, like=lambda *_: 0)
 _point = Program(mean_outputs, like=lambda *_: 0)
 
 
-def moments(fitted: Fitted, x: np.ndarray | ScaledRows) -> Any:
+def moments(fitted: Fitted, x: Rows) -> Any:
     """`Moments` of the outputs under the posterior, with no variance if it predicts by its mean alone.
 
     `x` has every column of the network that was asked for.
@@ -38,14 +37,14 @@ def moments(fitted: Fitted, x: np.ndarray | ScaledRows) -> Any:
     if fitted.prediction == "mean":
         z = point(fitted, x)
         return Moments(z, np.zeros_like(z))  # type: ignore[arg-type]
-    return Moments(*_in_blocks(_moments, fitted, x, SMALL))
+    return Moments(*_in_batches(_moments, fitted, x, SMALL))
 
 
-def log_probs(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
+def log_probs(fitted: Fitted, x: Rows) -> np.ndarray:
     """Log class probabilities, (rows, classes)."""
     most = rows_at_once(fitted.network.widths[-1])
     program = _mean_log_probs if fitted.prediction == "mean" else _log_probs
-    return _in_blocks(program, fitted, x, most, fitted.state.noise_var)
+    return _in_batches(program, fitted, x, most, fitted.state.noise_var)
 
 
 def rows_at_once(n_classes: int) -> int:
@@ -53,64 +52,60 @@ def rows_at_once(n_classes: int) -> int:
     return max(1, MOST_NUMBERS // (n_classes * max(gaussian_argmax.NODES, n_classes)))
 
 
-def point(fitted: Fitted, x: np.ndarray | ScaledRows) -> np.ndarray:
+def point(fitted: Fitted, x: Rows) -> np.ndarray:
     """Outputs of the posterior-mean network."""
-    return _in_blocks(_point, fitted, x, SMALL)
+    return _in_batches(_point, fitted, x, SMALL)
 
 
-def _in_blocks(program: Program, fitted: Fitted, x: np.ndarray | ScaledRows, most: int, *more: Any) -> Any:
+def _in_batches(program: Program, fitted: Fitted, x: Rows, most: int, *more: Any) -> Any:
     """`program` of all rows, at most about `most` at a time; the units are padded as they are in training.
 
-    At most two blocks are held, one that is computed and one that is made: JAX returns before it has computed, and on
-    a busy machine a queue of blocks would be a copy of the table.
+    At most two batches are held, one that is computed and one that is made: JAX returns before it has computed, and on
+    a busy machine a queue of batches would be a copy of the table.
     """
     state, network, columns = fitted.state, fitted.network, fitted.kept[0]
     if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
         columns = columns[index[0]]
     size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
-    found: list[Any] = []
+    results: list[Any] = []
     for start in range(0, len(x), size):
-        block = x[start : start + size][:, columns].astype(state.layers[0].centre.dtype)
-        full = np.concatenate([block, np.zeros((size - len(block), len(columns)), block.dtype)])
-        found.append(program(network, state.layers, full, *more))
-        found[-2:-1] = [jax.tree.map(np.asarray, before) for before in found[-2:-1]]
-    return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *found)
+        batch = x[start : start + size][:, columns].astype(state.layers[0].centre.dtype)
+        full = np.concatenate([batch, np.zeros((size - len(batch), len(columns)), batch.dtype)])
+        results.append(program(network, state.layers, full, *more))
+        results[-2:-1] = [jax.tree.map(np.asarray, before) for before in results[-2:-1]]
+    return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[: len(x)], *results)
 
 
-def predicted(fitted: Fitted, x: np.ndarray | ScaledRows) -> Predicted:
-    """A regression's prediction, in the engine's units, as wide as its calibration makes it."""
-    raw = predicted_of(fitted.network, moments(fitted, x), np.asarray(fitted.state.noise_var))
+def predicted(fitted: Fitted, x: Rows) -> Distribution:
+    """Predictive distribution of the targets in the engine's units, as wide as its calibration makes it."""
+    raw = fitted.network.output.predictive(moments(fitted, x), np.asarray(fitted.state.noise_var))  # type: ignore[arg-type]
     return raw.stretched(fitted.calibration)
 
 
-def predicted_of(network: Network, z: Any, noise_var: Any) -> Predicted:
-    """The same, from the outputs' moments and the noise (of all rows, or of each), not stretched."""
-    n = network.n_targets
-    if network.noise == "varying":
-        noise_var = mean_noise(z, noise_var)
-    mean, var, noise_var = (np.asarray(a, np.float64) for a in (*z, noise_var))
-    return Predicted(mean[:, :n], var[:, :n], np.broadcast_to(noise_var, (len(mean), n)), np.full(n, np.inf))
-
-
-def log_scores(fitted: Fitted, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def log_scores(fitted: Fitted, x: Rows, y: np.ndarray) -> np.ndarray:
     """Log predictive density or probability of each row, x and y in the engine's units."""
-    if fitted.network.task == "classification":
+    output = fitted.network.output
+    if output.has_classes:
         return log_probs(fitted, x)[np.arange(len(x)), y]
-    return predicted(fitted, x).log_density(y).sum(1)
+    if output.is_calibrated:
+        return predicted(fitted, x).log_density(y).sum(1)
+    z, noise_var = moments(fitted, x), fitted.state.noise_var
+    parts = [slice(start, start + SMALL) for start in range(0, len(x), SMALL)]
+    scores = [output.log_scores(Moments(z.mean[rows], z.var[rows]), y[rows], noise_var) for rows in parts]  # type: ignore[arg-type]
+    return np.concatenate([np.asarray(each, np.float64) for each in scores])
 
 
 def lost_without_inputs(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.ndarray | None) -> np.ndarray:
     """By how much the log likelihood of these rows falls without each input, (inputs asked for,); `ids` are groups."""
     rows = some_rows(len(x))
     some = x[rows]
-    if fitted.network.task == "classification":
-        var = moments(fitted, some).var.astype(np.float64)
+    if fitted.network.output.is_calibrated:
+        var = predicted(fitted, some).var
     else:
-        full = predicted(fitted, some)
-        var = full.epistemic_var + full.noise_var
+        var = moments(fitted, some).var.astype(np.float64)
     groups = None if ids is None else ids[fitted.inputs]
-    found = lost_log_likelihood(fitted.network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
+    lost_there = lost_log_likelihood(fitted.network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
     lost = np.zeros(x.shape[1])
-    lost[fitted.inputs] = found * len(x) / len(rows)
+    lost[fitted.inputs] = lost_there * len(x) / len(rows)
     return lost

@@ -8,9 +8,9 @@ import jax
 import numpy as np
 from scipy.special import expit
 
+from ..engine.predict import Affine, plain_outputs
 from ..factors.priors import spike_slab
 from ..training.fitted import Fitted
-from .relevance import activate
 
 
 class Sample(NamedTuple):
@@ -26,12 +26,8 @@ class Sample(NamedTuple):
         u = np.asarray(X, np.float64)
         if u.ndim != 2 or u.shape[1] <= max(self.inputs) or not np.isfinite(u).all():
             raise ValueError(f"X has shape {u.shape}: expected finite numbers, in the columns that the fit was given")
-        u = u[:, self.inputs]
-        for l, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            u = u @ weight + bias
-            if l < len(self.weights) - 1:
-                u = activate(self.activation, u)
-        return u
+        first, *rest = (Affine(weight, bias) for weight, bias in zip(self.weights, self.biases, strict=True))
+        return plain_outputs(self.activation, first(u[:, self.inputs]), rest)
 
 
 def draw(

@@ -1,44 +1,43 @@
-"""A network's twins: each is trained without one fold of the rows.
+"""Cross-validation: a training for each fold of the rows, without that fold.
 
-All start alike and see the rows in the same order, so a twin's prediction of its own fold is what the network would
-have said of those rows without them. Every row has one such prediction after every epoch that is looked at: enough to
-say when to stop and how wide predictions must be, while the network itself learns from all rows.
-Oracle: `training.fit` of each by itself.
+All start alike and see the rows in the same order, so the prediction of a fold is what the network would predict of
+those rows without them. Every row has one such prediction after each of some epochs: enough to say when to stop and how
+wide predictions must be, while the network itself learns from all rows.
+Oracle: `training.fit` without each fold by itself.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
 import numpy as np
 
-from ..engine.network import Network
-from ..engine.settings import Settings
+from ..numerics.distribution import Distribution, Level
 from ..prediction import batched
-from ..training.calibration import Level, Predicted
 from ..training.checkpoint import Checkpoint
 from ..training.data import Data
 from ..training.equal_rows import first_of_kinds
 from ..training.events import part
-from ..training.fit import fit
+from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
-from .fold_predictions import Looks, Seen
+from .snapshots import Snapshot, Snapshots
 
 FOLDS = 5
-LOOKS = 25
-"""Epochs that are looked at, about, evenly spread: the scores of neighbours hardly differ."""
+SNAPSHOTS = 25
+"""Epochs after which folds are predicted, about, evenly spread: the scores of neighbours hardly differ."""
 
 
-def looks(max_epochs: int) -> list[int]:
-    """The epochs that are looked at, counted from 1; the last one is."""
-    return sorted({*range(max_epochs, 0, -max(1, max_epochs // LOOKS))})
+def snapshot_epochs(max_epochs: int) -> list[int]:
+    """The epochs after which folds are predicted, counted from 1; the last one is among them."""
+    return sorted({*range(max_epochs, 0, -max(1, max_epochs // SNAPSHOTS))})
 
 
 def folds_of(data: Data, seed: int) -> np.ndarray:
-    """A fold for each row, at random; equal rows share theirs, or a twin would have seen what it is asked, unless they
+    """A fold for each row, at random. Equal rows share theirs, or they would be predicted from memory, unless they
     repeat by design. Every class is dealt out evenly.
     """
     first, same = first_of_kinds(data.x, data.y)
@@ -49,61 +48,59 @@ def folds_of(data: Data, seed: int) -> np.ndarray:
     return fold[same]
 
 
-def looked_at(
-    network: Network,
-    data: Data,
-    settings: Settings,
-    fold: np.ndarray,
-    seed: int,
-    show: Callback | None = None,
-    checkpoint: Checkpoint | None = None,
-    name: str = "twin",
-) -> list[tuple[Seen, Level | None]]:
-    """After every epoch of `looks`: each row as the twin sees it that was not trained on it, and the twins' level.
+def predict_folds(
+    job: TrainingJob, fold: np.ndarray, show: Callback | None = None, checkpoint: Checkpoint | None = None,
+    name: str = "fold",
+) -> Snapshots:  # fmt: skip
+    """After every epoch of `snapshot_epochs`: each row as it is predicted without its fold, and the mean level.
 
-    A twin that goes wrong ends the list before its first bad epoch. Twins run in threads of their own; `show` is called
-    after the first one's epochs.
+    A training that goes wrong ends the list before its first bad epoch. Folds are trained in threads of their own;
+    `show` is called after the epochs of the first one.
     """
-    at = looks(settings.max_epochs)
-    ended = Event()  # by the user, or by the fault of a twin: then none goes on
+    data: Any = job.data
+    epochs = snapshot_epochs(job.settings.max_epochs)
+    cancelled = Event()  # by the user, or by an error in one fold: then none goes on
+    job = replace(job, mesh=None, groups=None, stage=None)
 
-    def twin(k: int) -> Looks:
-        found = Looks()
-        stage = None if checkpoint is None else checkpoint.stage(f"{name}{k}", found)
-        unseen, weight = fold == k, data.weight * (fold != k)
+    def train_without(k: int) -> Snapshots:
+        snapshots = Snapshots()
+        stage = None if checkpoint is None else checkpoint.stage(f"{name}{k}", snapshots)
+        held, weight = fold == k, data.weight * (fold != k)
 
-        def look(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
-            if epoch in at:
-                found.append(_seen(fitted, data, unseen, weight))
+        def after_epoch(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
+            if epoch in epochs:
+                snapshots.append(_snapshot(fitted, data, held, weight))
             if show is not None and k == 0:
                 show(epoch, fitted, record)
-            if ended.is_set():  # this twin has not come to its end: no checkpoint may say so
+            if cancelled.is_set():  # this training is not over: no checkpoint may say so
                 raise CancelledError
 
-        with part(f"twin {k + 1}"):
-            fit(network, data.x, data.y, settings, seed=seed, sample_weight=weight, callback=look, checkpoint=stage)
-        return found
+        with part(f"fold {k + 1}"):
+            train(job.on(data._replace(weight=weight), stage=stage, callback=after_epoch))
+        return snapshots
 
     with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:
         try:
-            twins = list(threads.map(twin, range(FOLDS)))
+            by_fold = list(threads.map(train_without, range(FOLDS)))
         except BaseException:
-            ended.set()
+            cancelled.set()
             raise
     back = np.argsort(np.argsort(fold, kind="stable"))  # rows fold by fold, and back again
-    return [_joined(parts, back) for parts in zip(*twins, strict=False)]
+    return Snapshots(_joined(parts, back) for parts in zip(*by_fold, strict=False))
 
 
-def _seen(fitted: Fitted, data: Data, unseen: np.ndarray, weight: np.ndarray) -> tuple[Seen, Level | None]:
-    if fitted.network.task == "classification":
-        return batched.log_scores(fitted, data.x[unseen], data.y[unseen]), None
+def _snapshot(fitted: Fitted, data: Data, held: np.ndarray, weight: np.ndarray) -> Snapshot:
+    if not fitted.network.output.is_calibrated:
+        return Snapshot(batched.log_scores(fitted, data.x[held], data.y[held]), None)
     all_rows = batched.predicted(fitted, data.x)
-    return all_rows.of(unseen), all_rows.level(weight)
+    return Snapshot(all_rows.take(held), all_rows.level(weight))
 
 
-def _joined(parts: tuple[tuple[Any, Any], ...], back: np.ndarray) -> tuple[Seen, Level | None]:
-    found, levels = zip(*parts, strict=True)
+def _joined(parts: tuple[Snapshot, ...], back: np.ndarray) -> Snapshot:
+    """Of all folds, the rows in their own order."""
+    predictions, levels = zip(*parts, strict=True)
     if levels[0] is None:
-        return np.concatenate(found)[back], None
-    mean, epistemic_var, noise_var, _ = (np.concatenate(a) for a in zip(*found, strict=True))
-    return Predicted(mean, epistemic_var, noise_var, found[0].dof).of(back), Level(*np.mean(levels, axis=0))
+        return Snapshot(np.concatenate(predictions)[back], None)
+    mean, epistemic, aleatoric, dof = zip(*predictions, strict=True)
+    joined = Distribution(np.concatenate(mean), np.concatenate(epistemic), np.concatenate(aleatoric), dof[0])
+    return Snapshot(joined.take(back), Level(*np.mean(levels, axis=0)))

@@ -17,7 +17,7 @@ from ..engine.state import no_less_than_rounding
 from ..prediction.relevance import MOST_ROWS
 from ..training.data import Data
 from ..training.equal_rows import Sample, salt_of
-from ..training.stored import Rows, Stored
+from ..training.stored import Rows, Stored, Streamed
 from .reader import Reader, Shape
 from .running_scales import RunningScales
 from .shuffle import scatter, shuffled
@@ -41,23 +41,6 @@ class Known(NamedTuple):
     files: list[Path]  # rows x, y (labels by their place in `labels`), weight
     sample: Sample  # of their kinds: some may be held out
     largest_weight: float
-
-
-class Streamed(NamedTuple):
-    """Rows in the engine's units and in random order: `held` in memory, to judge by, and `stored` to train on."""
-
-    stored: Stored
-    some: Data  # of the stored rows, in memory: they stand for all
-    held: Data | None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, held out or not."""
-        return len(self.stored.x) + (0 if self.held is None else len(self.held.x))
-
-    def in_memory(self) -> Data:
-        """The stored rows as arrays."""
-        return Data(*(rows[:] for rows in self.stored))
 
 
 @contextmanager

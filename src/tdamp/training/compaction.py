@@ -9,19 +9,12 @@ import numpy as np
 from ..engine import compact, prune
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
-from ..engine.settings import Settings
 from ..engine.state import State, evidence
-from ..factors.priors.catalog import PRIORS
 from .batches import Feed
 from .compiled import in_background
 from .epoch import prepare
 from .fitted import active_units
 from .sparsity import SEGMENTS, SparsityControl
-
-
-def bucket_of(settings: Settings) -> int:
-    """Widths are padded to a multiple of this, if the prior does not mind units without a message."""
-    return compact.BUCKET if PRIORS[settings.prior].pads else 1
 
 
 def order_smaller(
@@ -36,7 +29,7 @@ def order_smaller(
 
     Without padding arrays have no room for more units than they were made for: they are compiled for those of now.
     """
-    settings, bucket = sparsity.settings, bucket_of(sparsity.settings)
+    settings, bucket = sparsity.settings, compact.bucket_of(sparsity.settings.prior)
     active, rows, exact_size = active_units(state), len(feed.data.x), bucket == 1
     due = epochs_done + (0 if exact_size else compact.epochs_to_compile(network, rows))
     if not compact.pays(network, active, rows * (settings.max_epochs - due)):

@@ -20,7 +20,7 @@ class Data(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Of the table."""
+        """Rows of the table."""
         return len(self.x)
 
 

@@ -30,8 +30,8 @@ class Fitted:
     history: tuple[dict[str, Any], ...]
     outcome: Outcome
     epoch: int  # whose posterior this is, counted from 1
-    calibration: Calibration | None = None  # of a regression, from rows that were not trained on
-    unseen: np.ndarray | None = None  # kinds (`split.kinds_of`) of rows held out of every epoch, if there are any
+    calibration: Calibration | None = None  # of the likelihoods that have one, from rows that were not trained on
+    unseen: np.ndarray | None = None  # kinds (`equal_rows.kinds_of`) of rows held out of every epoch, if there are any
     prediction: Prediction = "posterior"  # or "mean": see Settings
     learned: Learned | None = None  # the rows of all epochs so far; None: not known
 

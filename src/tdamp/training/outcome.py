@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import warnings
 from enum import Enum
+from pathlib import Path
+
+INSIDE = f"{Path(__file__).parents[1]}{os.sep}", contextlib.__file__
+"""How the names of the files of this package begin, and that of the context managers it uses."""
 
 
 class Outcome(Enum):
@@ -35,5 +42,13 @@ class TrainingWarning(UserWarning):
 
     @classmethod
     def tell(cls, outcome: Outcome) -> None:
-        """Warn the caller of `fit`."""
-        warnings.warn(str(outcome), cls, stacklevel=4)
+        """Warn of an outcome, at the line that called into this package."""
+        warnings.warn(str(outcome), cls, stacklevel=users_level())
+
+
+def users_level() -> int:
+    """The `stacklevel` with which the calling function warns at the line that called into this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.util import hash_pandas_object
 
-from .outcome import TrainingWarning
+from .outcome import TrainingWarning, users_level
 
 PIECE = 2**20
 """Numbers that are hashed at a time."""
@@ -98,13 +98,13 @@ def repeats_of(x: np.ndarray, y: np.ndarray) -> Repeats:
     return Repeats(by_design, doubt=doubt if by_design else "")
 
 
-def warn_of_copies(x: np.ndarray, y: np.ndarray, stacklevel: int) -> None:
+def warn_of_copies(x: np.ndarray, y: np.ndarray) -> None:
     """Say that equal rows are taken for observations where they may be copies."""
     doubt = repeats_of(x, y).doubt
     if doubt:
         warnings.warn(
             f"equal rows of this table are taken for observations of their own, but {doubt}. If they are copies, rows "
-            "that were trained on judge the training, and error bars are too narrow: drop the copies.",
+            "that were trained on judge the training, and error bars are too narrow. Use the table without the copies.",
             TrainingWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=users_level(),
         )

@@ -21,7 +21,7 @@ from ..engine.state import start as start_at
 from .batches import Feed
 from .best import Best
 from .checkpoint import Stage
-from .compaction import bucket_of, order_smaller
+from .compaction import order_smaller
 from .data import Data
 from .devices import check_alike
 from .epoch import Epoch
@@ -60,7 +60,7 @@ class Trainer:
         else:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
             self.kept = list(start.kept)
-        self.bucket = bucket_of(settings)
+        self.bucket = compact.bucket_of(settings.prior)
         self.smaller: compact.Smaller | None = None
         self.best: Best | None = None
         self.ended: tuple[Outcome, int] | None = None  # with the epoch whose posterior it is

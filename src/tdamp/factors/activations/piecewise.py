@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from functools import reduce
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from ...numerics import truncated_normal
@@ -138,9 +139,10 @@ def _mix(probs: list[Array], values: list[Array]) -> Array:
     return reduce(jnp.add, (q * value for q, value in zip(probs, values, strict=True)))
 
 
-def apply(regions: tuple[Region, ...], z: Array) -> Array:
-    """f(z) itself."""
+def apply(regions: tuple[Region, ...], z: Any) -> Any:
+    """f(z) itself, of NumPy or JAX arrays."""
+    where = np.where if isinstance(z, np.ndarray) else jnp.where
     u = regions[0].slope * z + regions[0].intercept
     for region in regions[1:]:
-        u = jnp.where(z > region.low, region.slope * z + region.intercept, u)
+        u = where(z > region.low, region.slope * z + region.intercept, u)
     return u

@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Moments, Score
+from ...numerics.distribution import Distribution
 from ...numerics.finite import check_finite
 
 Task = Literal["regression", "classification"]
@@ -22,6 +23,9 @@ NoiseRule = Literal["em", "numerical", "fixed"]
 
 NUMBERS = "fiub"
 """Kinds of dtype that count as numbers."""
+SCORED_VAR = 1e-6
+"""Floor of the variance of outputs that are scored: the posterior-mean network has none, and float32 cannot integrate
+over less."""
 
 
 class NoiseStats(NamedTuple):
@@ -33,14 +37,6 @@ class NoiseStats(NamedTuple):
     def mean(self) -> Array:
         """The sums per unit of weight."""
         return self.sums / jnp.maximum(self.weight, jnp.finfo(self.sums.dtype).tiny)
-
-
-class Predictive(NamedTuple):
-    """Moments of new targets; the variance of a new observation is the sum of the two."""
-
-    mean: Array
-    epistemic_var: Array
-    aleatoric_var: Array
 
 
 class OutputStart(NamedTuple):
@@ -133,18 +129,19 @@ class Likelihood:
 
     # prediction
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
-        """Moments of new targets, from the moments of all outputs."""
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
+        """Predictive distribution of new targets, from the moments of all outputs; on the host if those are."""
         raise NotImplementedError
 
     def log_scores(self, z: Moments, y: Array, noise_var: Array) -> Array:
         """Log predictive density or probability of each row of y, (rows,)."""
-        found = self.log_partition(z, y, noise_var)
-        return found if found.ndim == 1 else found.sum(-1)
+        scores = self.log_partition(Moments(z.mean, jnp.maximum(z.var, SCORED_VAR)), y, noise_var)
+        return scores if scores.ndim == 1 else scores.sum(-1)
 
     def mean_log_likelihood(self, z: np.ndarray, var: np.ndarray, y: np.ndarray, noise_var: np.ndarray) -> float:
         """Log-likelihood of rows whose outputs have means z and variances `var`, up to a constant, on the host."""
-        return float(np.sum(np.asarray(self.log_partition(Moments(z, var), y, noise_var))))  # type: ignore[arg-type]
+        outputs = Moments(jnp.asarray(z), jnp.asarray(var))
+        return float(np.sum(np.asarray(self.log_scores(outputs, jnp.asarray(y), jnp.asarray(noise_var)), np.float64)))
 
 
 class GaussianNoise(Likelihood):

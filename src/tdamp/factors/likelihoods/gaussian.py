@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from ...numerics.beliefs import Moments, Score
+from ...numerics.distribution import Distribution
 from ...numerics.truncated_normal import LOG_SQRT_2PI
-from .base import GaussianNoise, Predictive
+from .base import GaussianNoise
 
 
 class Gaussian(GaussianNoise):
@@ -29,6 +30,6 @@ class Gaussian(GaussianNoise):
         prec = 1 / (z_fwd.var + noise_var)
         return Score((y - z_fwd.mean) * prec, prec)
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
         """The outputs are the targets' means; the noise is the same in every row."""
-        return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))
+        return Distribution.from_vars(z.mean, z.var, noise_var)

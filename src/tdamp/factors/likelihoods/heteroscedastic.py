@@ -16,8 +16,9 @@ import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Moments, Score
+from ...numerics.distribution import Distribution
 from ...numerics.truncated_normal import LOG_SQRT_2PI
-from .base import GaussianNoise, OutputStart, Predictive
+from .base import GaussianNoise, OutputStart
 
 NODES = 15
 """An odd number: the middle node is the mean of h."""
@@ -85,11 +86,11 @@ class Heteroscedastic(GaussianNoise):
         z_prec = 1 / (z.var + noise_var)
         return Score(jnp.concatenate([(y - z.mean) * z_prec, h_score], -1), jnp.concatenate([z_prec, h_prec], -1))
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
         """The noise variance of each row is E[noise_var exp(h)]."""
         noise_var = mean_noise(z, noise_var)
         z, _ = halves(z)
-        return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))
+        return Distribution.from_vars(z.mean, z.var, noise_var)
 
 
 def _nodes(z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Array, Array, Array]:

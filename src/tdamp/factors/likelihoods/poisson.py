@@ -20,7 +20,8 @@ from jax import Array
 from scipy import stats
 
 from ...numerics.beliefs import Moments, Score
-from .base import Likelihood, OutputStart, Predictive, check_numbers
+from ...numerics.distribution import Distribution
+from .base import Likelihood, OutputStart, check_numbers
 
 NEWTON = 12
 """Steps to the mode: the function is convex and the start lies to its right, so that none oversteps."""
@@ -79,11 +80,11 @@ class Poisson(Likelihood):
         score = jnp.where(narrow, y - rate, (at.mode - z_fwd.mean + mean) / z_fwd.var)
         return Score(score, jnp.where(narrow, rate - rate_var, (1 - var / z_fwd.var) / z_fwd.var))
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
         """Moments of the count: a log-normal rate, and Poisson noise of the same mean."""
         log_mean = jnp.minimum(z.mean + 0.5 * z.var, MAX_LOG_RATE)
         mean = jnp.exp(log_mean)
-        return Predictive(mean, mean**2 * jnp.expm1(jnp.minimum(z.var, MAX_LOG_RATE)), mean)
+        return Distribution.from_vars(mean, mean**2 * jnp.expm1(jnp.minimum(z.var, MAX_LOG_RATE)), mean)
 
     def quantile(self, z: Moments, noise_var: Any, level: float) -> np.ndarray:
         """The smallest count that holds this probability, on the host."""

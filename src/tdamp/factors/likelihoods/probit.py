@@ -18,7 +18,8 @@ from scipy.special import log_ndtr
 
 from ...numerics import gaussian_argmax, gumbel, truncated_normal
 from ...numerics.beliefs import Moments, Score
-from .base import Likelihood, NoiseRule, NoiseStats, Predictive
+from ...numerics.distribution import Distribution
+from .base import Likelihood, NoiseRule, NoiseStats
 
 NOISE_DAMPING = 0.5
 _GRID = np.linspace(-4.0, 4.0, 41)  # log candidates around the present noise variance, for `numerical`
@@ -127,9 +128,9 @@ class Probit(Likelihood):
         """Half old, half new. Paper: eq. (cls_v_update)."""
         return noise_var + NOISE_DAMPING * (target - noise_var)
 
-    def predictive(self, z: Moments, noise_var: Array) -> Predictive:
+    def predictive(self, z: Moments, noise_var: Array) -> Distribution:
         """Moments of the noisy class scores."""
-        return Predictive(z.mean, z.var, jnp.broadcast_to(noise_var, z.var.shape))
+        return Distribution.from_vars(z.mean, z.var, noise_var)
 
     def log_probs(self, z: Moments, noise_var: Array) -> Array:
         """log P(y) = log P(the noisy score of y is the largest), (rows, classes): scores N(z_y, V_y + noise / 2)."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..._optional import need
 from ...estimators import TDAMPClassifier, TDAMPRegressor
+from ...estimators.preprocess import check_rows, scale_rows
 from ...training.compilation import keep_compiled
 from ..client import Client, posterior_of
 from ..messages import named
-from ..preparation import scaled
 from ..summary import summary_of
 from . import wire
 
@@ -76,7 +76,7 @@ def _checked(task: str, rows: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any, Any
     """The rows as `federated_fit` would take them, and the estimator that has looked at them."""
     estimator: Any = TDAMPClassifier() if task == "classification" else TDAMPRegressor()
     X, y, sample_weight = (*rows, None)[:3]
-    return estimator, estimator._checked(X, y, sample_weight, reset=True)
+    return estimator, check_rows(estimator, X, y, sample_weight, reset=True)
 
 
 def _client(instructions: wire.Instructions, rows: Rows, context: Any) -> Client:
@@ -90,12 +90,6 @@ def _client(instructions: wire.Instructions, rows: Rows, context: Any) -> Client
     if instructions.classes is not None and not np.isin(y, instructions.classes).all():
         new = sorted(set(np.unique(y).tolist()) - set(instructions.classes))
         raise ValueError(f"the rows have classes that the federation began without ({new}): leave these rows out")
-    data = scaled(
-        task,
-        instructions.scaling,
-        None if instructions.classes is None else np.asarray(instructions.classes),
-        X,
-        y,
-        weight,
-    )
+    scaling, classes = instructions.scaling, instructions.classes
+    data = scale_rows(X, y, weight, scaling[:2], scaling[2:], None if classes is None else np.asarray(classes))
     return Client(instructions.number, instructions.terms, data, instructions.ids)

@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ..._optional import need
+from ...estimators.parameters import group_ids_of
 from ...training.compilation import keep_compiled
 from ...training.data import check_groups
 from .. import checkpoint
@@ -114,5 +115,5 @@ def _begin(
         estimator, {number: handshake.summary for number, handshake in handshakes.items()}, classes, **options
     )
     width = terms.network.widths[0]
-    ids = check_groups(estimator._group_ids(width), width)
+    ids = check_groups(group_ids_of(estimator, width), width)
     return Server(terms, start, {number: handshake.n_rows for number, handshake in handshakes.items()}, ids)

@@ -49,7 +49,7 @@ def of_engine(fitted: Fitted, network: Network, x: np.ndarray) -> list[str]:
     found += _not_finite("posterior-mean network", batched.point(fitted, x))
     if network.task == "classification":
         return found + _of_probs(batched.log_probs(fitted, x))
-    return found + _not_positive("noise", batched.predicted(fitted, x).noise_var)
+    return found + _not_positive("noise", batched.predicted(fitted, x).aleatoric_var)
 
 
 def of_estimator(model: Any, x: np.ndarray, x_far: np.ndarray, y: np.ndarray) -> list[str]:

@@ -1,0 +1,135 @@
+"""The predictive distribution of targets: the one type of every prediction.
+
+Density: Student's t by its mean and standard deviation, std^2 = epistemic_std^2 + aleatoric_std^2, with `dof` degrees
+of freedom; infinite ones make it a Gaussian. Its arrays are NumPy's, in float64, or JAX's. Oracle: scipy.stats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import student_t
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Stretch(Protocol):
+    """Factors of the two variances, and degrees of freedom, one for each target: `training.calibration.Calibration`."""
+
+    @property
+    def epistemic(self) -> np.ndarray:
+        """Factor of the epistemic variance."""
+
+    @property
+    def noise(self) -> np.ndarray:
+        """Factor of the aleatoric variance."""
+
+    @property
+    def dof(self) -> np.ndarray:
+        """Degrees of freedom."""
+
+
+class Level(NamedTuple):
+    """Means over rows of the two variances, (targets,) each."""
+
+    epistemic_var: np.ndarray
+    aleatoric_var: np.ndarray
+
+
+class Distribution(NamedTuple):
+    """A predictive distribution: `mean`, the two parts of its standard deviation, and the degrees of freedom `dof`.
+
+    It is a Student's t; infinite degrees of freedom, the default, make it a Gaussian. Estimators predict in the units
+    of y.
+    """
+
+    mean: Any
+    epistemic_std: Any  # from not knowing the weights: shrinks with data
+    aleatoric_std: Any  # from the noise: does not
+    dof: Any = np.inf
+
+    @classmethod
+    def from_vars(cls, mean: Any, epistemic_var: Any, aleatoric_var: Any, dof: Any = np.inf) -> Distribution:
+        """From the two parts of the variance; the aleatoric one may be the same for all rows.
+
+        With a mean on the host all arrays are on the host and in float64; with a JAX array they are JAX's.
+        """
+        if isinstance(mean, jax.Array):
+            aleatoric = jnp.broadcast_to(jnp.sqrt(aleatoric_var), jnp.shape(epistemic_var))
+            return cls(mean, jnp.sqrt(epistemic_var), aleatoric, dof)
+        mean, epistemic_var, aleatoric_var = (np.asarray(a, np.float64) for a in (mean, epistemic_var, aleatoric_var))
+        return cls(mean, np.sqrt(epistemic_var), np.broadcast_to(np.sqrt(aleatoric_var), epistemic_var.shape), dof)
+
+    @property
+    def std(self) -> Any:
+        """Standard deviation of a new observation."""
+        hypot = jnp.hypot if isinstance(self.mean, jax.Array) else np.hypot
+        return hypot(self.epistemic_std, self.aleatoric_std)
+
+    @property
+    def var(self) -> Any:
+        """Variance of a new observation."""
+        return self.epistemic_var + self.aleatoric_var
+
+    @property
+    def epistemic_var(self) -> Any:
+        """Variance of the mean, from not knowing the weights."""
+        return self.epistemic_std**2
+
+    @property
+    def aleatoric_var(self) -> Any:
+        """Variance of the noise."""
+        return self.aleatoric_std**2
+
+    def log_density(self, y: Any) -> np.ndarray:
+        """Log density of new observations y, entry by entry."""
+        return student_t.log_density(y, self.mean, self.std, self.dof)
+
+    def quantile(self, level: float) -> np.ndarray:
+        """Quantile of a new observation."""
+        return self.mean + self.std * student_t.quantile(level, self.dof)
+
+    def take(self, rows: Any) -> Distribution:
+        """Some of the rows, or all of them in another order."""
+        dof = self.dof[rows] if np.shape(self.dof) == np.shape(self.mean) else self.dof
+        return Distribution(self.mean[rows], self.epistemic_std[rows], self.aleatoric_std[rows], dof)
+
+    def level(self, weight: np.ndarray) -> Level:
+        """Weighted means over the rows of the two variances."""
+        return Level(*(np.average(a, axis=0, weights=weight) for a in (self.epistemic_var, self.aleatoric_var)))
+
+    def stretched(self, by: Stretch | None) -> Distribution:
+        """The same mean with both variances multiplied, and other tails; None leaves it as it is."""
+        if by is None:
+            return self
+        epistemic, noise = np.sqrt(by.epistemic), np.sqrt(by.noise)
+        return Distribution(self.mean, self.epistemic_std * epistemic, self.aleatoric_std * noise, by.dof)
+
+    def rescaled(self, shift: Any, scale: Any) -> Distribution:
+        """The distribution of shift + scale y."""
+        return Distribution(self.mean * scale + shift, self.epistemic_std * scale, self.aleatoric_std * scale, self.dof)
+
+    def on_host(self) -> Distribution:
+        """With NumPy arrays in float64, and degrees of freedom for every entry."""
+        mean, epistemic, aleatoric, dof = (np.asarray(a, np.float64) for a in self)
+        return Distribution(mean, epistemic, aleatoric, np.broadcast_to(dof, mean.shape))
+
+    def to_frame(self, outputs: Sequence[str] = ("",)) -> pd.DataFrame:
+        """A pandas frame with a column for each part (and each output, if there are several), none for the tails of a
+        Gaussian."""
+        import pandas as pd
+
+        columns = {}
+        parts = self.on_host()._asdict()
+        if np.isinf(self.dof).all():
+            del parts["dof"]
+        for name, values in parts.items():
+            for i, output in enumerate(outputs):
+                columns[f"{output}_{name}" if output else name] = values[:, i] if values.ndim == 2 else values
+        return pd.DataFrame(columns)
