@@ -11,6 +11,7 @@ from .regressor import TDAMPRegressor
 Estimator: TypeAlias = TDAMPRegressor | TDAMPClassifier
 
 ESTIMATORS = {kind.__name__: kind for kind in (TDAMPRegressor, TDAMPClassifier)}
+ESTIMATOR_OF_TASK: dict[str, type[Estimator]] = {kind._task: kind for kind in ESTIMATORS.values()}
 """The estimators by the names of their classes."""
 
 __all__ = ["Distribution", "TDAMPClassifier", "TDAMPRegressor", "load", "save"]

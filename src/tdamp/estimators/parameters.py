@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from ..engine.network import Network
 from ..engine.settings import PAPER, Settings
 from ..factors.likelihoods.base import Likelihood
-from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
 from . import defaults
 
 TUNABLE = (
@@ -55,7 +55,8 @@ def network_of(estimator: Any, n_inputs: int | None = None, n_targets: int | Non
     output = likelihood_of(estimator)
     n_outputs = (n_targets or estimator._n_targets()) * output.outputs_per_target
     widths = (n_inputs or estimator.n_features_in_, *hidden_widths(estimator.hidden_layer_sizes), n_outputs)
-    return Network(widths, output.task, estimator.activation, output.noise, output.name)  # type: ignore[arg-type]
+    named = None if name_of(output.task, output.noise) == output.name else output.name
+    return Network(widths, output.task, estimator.activation, output.noise, named)  # type: ignore[arg-type]
 
 
 def group_ids_of(estimator: Any, n_inputs: int) -> np.ndarray | None:

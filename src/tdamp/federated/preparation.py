@@ -163,7 +163,7 @@ def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Cal
 
     A warning says so where rows were to be held out and none was: intervals are too narrow then, or no round is chosen.
     """
-    regression = server.terms.network.task == "regression"
+    regression = server.terms.network.output.is_calibrated
     if reports is None:
         if regression:
             warnings.warn(

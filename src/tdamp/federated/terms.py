@@ -13,6 +13,8 @@ from .aggregation.catalog import RULES, rule_named
 Aggregation = str
 """A name in `aggregation.catalog.RULES`."""
 NoiseAt = Literal["clients", "server"]
+NOISE_AT = {"clients": True, "server": False}
+"""Whether clients learn the noise themselves."""
 Precision = Literal["full", "factored"]
 
 
@@ -77,7 +79,7 @@ class Terms:
     @property
     def noise_at_clients(self) -> bool:
         """Whether clients learn the noise variance themselves; otherwise the server does, from their statistics."""
-        return self.noise in ("clients",)
+        return NOISE_AT[self.noise]
 
     def _check_printed(self) -> None:
         """With the posterior as the next prior, nothing remains of the base prior, which some of the rest builds on."""

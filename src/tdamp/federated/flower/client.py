@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..._optional import need
-from ...estimators import TDAMPClassifier, TDAMPRegressor
+from ...estimators import ESTIMATOR_OF_TASK
 from ...estimators.preprocess import check_rows, scale_rows
 from ...training.compilation import keep_compiled
 from ..client import Client, posterior_of
@@ -50,7 +51,7 @@ def client_app(rows: Rows) -> Any:
 def handshake_of(task: str, rows: Rows, context: Any) -> wire.Handshake:
     """The client's handshake: numbers about its rows, none of the rows themselves."""
     estimator, (X, y, weight) = _checked(task, rows(context))
-    classification = task == "classification"
+    classification = is_classifier(estimator)
     return wire.Handshake(
         number_of(context),
         float(np.asarray(weight, np.float32).sum(dtype=np.float64)),
@@ -74,7 +75,7 @@ def number_of(context: Any) -> int:
 
 def _checked(task: str, rows: tuple[Any, ...]) -> tuple[Any, tuple[Any, Any, Any]]:
     """The rows as `federated_fit` would take them, and the estimator that has looked at them."""
-    estimator: Any = TDAMPClassifier() if task == "classification" else TDAMPRegressor()
+    estimator: Any = ESTIMATOR_OF_TASK[task]()
     X, y, sample_weight = (*rows, None)[:3]
     return estimator, check_rows(estimator, X, y, sample_weight, reset=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from ..._optional import need
 from ...estimators.parameters import group_ids_of
@@ -83,7 +83,7 @@ def federate(
         if folder is not None:
             checkpoint.save(folder, request, estimator, server, history)
 
-    known = estimator.classes_.tolist() if estimator._task == "classification" else None
+    known = estimator.classes_.tolist() if is_classifier(estimator) else None
     policy, scaling = round_policy(privacy, rules.participation), scaling_of_estimator(estimator)
     strategy = FedPosterior(server, membership, scaling, known, history, after_round, policy)
     strategy.run(grid)
@@ -107,7 +107,7 @@ def _begin(
     estimator.n_features_in_ = first.summary.x_mean.size
     if first.names:
         estimator.feature_names_in_ = np.asarray(first.names, object)
-    if estimator._task == "regression":
+    if not is_classifier(estimator):
         estimator.single_output_ = first.single
     elif classes is None:
         classes = sorted({label for handshake in handshakes.values() for label in handshake.labels or ()})

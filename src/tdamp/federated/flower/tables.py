@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..._optional import need
-from ...estimators import ESTIMATORS, save
+from ...estimators import ESTIMATOR_OF_TASK, ESTIMATORS, save
 from ...persistence import folder as store
 from ...tables import Encoder, read_table
 from ..privacy.central import Privacy
@@ -97,7 +97,7 @@ def privacy_of(config: Any) -> Privacy | None:
 
 def schema_of(encoder: Encoder, params: dict[str, Any]) -> dict[str, Any]:
     """What every node has to know: the encoder, and the estimator with its parameters."""
-    kind = "TDAMPClassifier" if encoder.task == "classification" else "TDAMPRegressor"
+    kind = ESTIMATOR_OF_TASK[encoder.task].__name__
     return {"estimator": kind, "params": {**params, "groups": encoder.groups.tolist()}, "encoder": encoder.to_json()}
 
 
