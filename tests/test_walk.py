@@ -1,4 +1,4 @@
-"""The walk from `TDAMPRegressor.fit` to Algorithm 1: few frames, few files, and docs/walk.md shows them."""
+"""The walk from `TDAMPRegressor.fit` to Algorithm 1: few frames, few files, and docs/architecture.md shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tdamp.selection import cross_validation, refit
 from tdamp.training.fit import TrainingJob
 
 SOURCE = f"{Path(tdamp.__file__).parent}/"
-PAGE = Path(__file__).parents[1] / "docs/walk.md"
+PAGE = Path(__file__).parents[1] / "docs/architecture.md"
 MOST_FRAMES = 8
 MOST_FILES = 25
 X = np.random.default_rng(0).normal(size=(60, 3))
