@@ -127,7 +127,11 @@ class OldNames(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module itself, under its new name."""
         new = f"tdamp.{MOVED[spec.name.partition('.')[2]]}"
-        warnings.warn(f"{spec.name} is {new} now; the old name goes with version 0.4", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            f"{spec.name} is {new} now, and the old name goes with version 0.4. Use the new one.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         module = import_module(new)
         spec.loader_state = module.__spec__
         return module

@@ -17,6 +17,8 @@ from sklearn.datasets import load_iris, make_friedman1
 import tdamp
 from helpers.command_examples import call, csv, houses
 from tdamp import Network, Settings, TDAMPClassifier, TDAMPRegressor, class_probs, fit, load, mean_network, save
+from tdamp.estimators.parameters import settings_of
+from tdamp.estimators.preprocess import prepare_rows
 from tdamp.export import to_numpy, to_onnx, to_torch
 from tdamp.numerics.beliefs import Moments
 
@@ -54,7 +56,7 @@ def test_the_preset_is_the_engine_s() -> None:
     """twin: the estimator with preset="paper" trains what `fit` does with `Settings.paper`, to the bit."""
     with pytest.warns(tdamp.TrainingWarning, match="more units remain"):
         model = TDAMPRegressor((12, 6), preset="paper", keep=0.5, standardize=False, **SHORT).fit(X, Y)
-    network, data = model._prepared(X, Y, None, first=False)
+    network, data = prepare_rows(model, X, Y, None, first=False)
     seed = np.random.RandomState(0).randint(2**31 - 1)
     theirs = fit(network, data.x, data.y, Settings.paper(keep=0.5, max_epochs=4, batch_size=16), seed=seed)
     ours = model.fitted_
@@ -67,15 +69,15 @@ def test_the_preset_is_the_engine_s() -> None:
 def test_an_explicit_parameter_wins() -> None:
     """contract: each of them over the preset, whose others stay; and "auto" without a preset is as it always was."""
     network = Network((10, 12, 6, 1))
-    base, _ = TDAMPRegressor((12, 6), preset="paper")._settings(network, 90)
+    base, _ = settings_of(TDAMPRegressor((12, 6), preset="paper"), network, 90)
     for name, value in EXPLICIT.items():
-        found, held = TDAMPRegressor((12, 6), preset="paper", **{name: value})._settings(network, 90)
+        found, held = settings_of(TDAMPRegressor((12, 6), preset="paper", **{name: value}), network, 90)
         differ = {key for key in vars(base) if getattr(base, key) != getattr(found, key)}
         assert differ == {name} and getattr(found, name) == value and not held
-    assert TDAMPRegressor(preset="paper", early_stopping=True)._settings(network, 90)[1]
-    plain = TDAMPRegressor((12, 6))._settings(network, 90)
+    assert settings_of(TDAMPRegressor(preset="paper", early_stopping=True), network, 90)[1]
+    plain = settings_of(TDAMPRegressor((12, 6)), network, 90)
     spelt = {"prior": "gaussian", "pruning": "exact", "pasp": "anchored", "prediction": "posterior", "sweeps": 1}
-    assert plain == TDAMPRegressor((12, 6), **spelt)._settings(network, 90) and plain[1]
+    assert plain == settings_of(TDAMPRegressor((12, 6), **spelt), network, 90) and plain[1]
 
 
 def test_clone_and_parameters(regressor: TDAMPRegressor) -> None:

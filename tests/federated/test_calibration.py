@@ -61,7 +61,7 @@ def test_sums_of_clients_are_all_rows(epistemic: float, noise: float, dof: float
     y = std * rng.standard_t(dof, (900, 2)) * np.sqrt((dof - 2) / dof)
     found, weight = Distribution.from_vars(np.zeros((900, 2)), part, np.full((900, 2), 0.5)), np.ones(900)
     pieces = np.array_split(np.arange(900), [100, 350])
-    sums = [calibration.log_likelihoods(POINTS, y[rows], found.of(rows), weight[rows]) for rows in pieces]
+    sums = [calibration.log_likelihoods(POINTS, y[rows], found.take(rows), weight[rows]) for rows in pieces]
     ours = calibrated(np.append(sum(sums), 900.0))
     best = calibration.calibrate(y, found, weight)
 

@@ -15,10 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from tdamp import TDAMPClassifier, TDAMPRegressor, load
+from tdamp.estimators.preprocess import scale_rows
 from tdamp.federated import FederatedFit, Privacy, federated_fit
-from tdamp.federated.preparation import scaled
 from tdamp.federated.privacy.central import epsilon
-from tdamp.federated.summary import Scaling
 
 COLUMNS = ["age", "height", "noise", "weight"]
 RNG = np.random.default_rng(0)
@@ -212,11 +211,11 @@ def test_errors_name_the_client_or_the_option(clients: list, options: dict[str, 
 def test_numbers_that_do_not_fit_are_refused(name: str) -> None:
     """contract: rows of a client that joins later, beyond float32 in the scales agreed on, raise and say which."""
     x, y = X[PARTS[1]].copy(), Y[PARTS[1]].copy()
-    scaling = Scaling(X.mean(0), X.std(0), Y.mean(keepdims=True), Y.std(keepdims=True))
-    assert np.isfinite(scaled("regression", scaling, None, x, y, np.ones(60)).x).all()
+    scales = (X.mean(0), X.std(0)), (Y.mean(keepdims=True), Y.std(keepdims=True))
+    assert np.isfinite(scale_rows(x, y, np.ones(60), *scales).x).all()
     (x if name == "X" else y)[3] = 1e39
     with pytest.raises(ValueError, match=rf"{name} has 1e\+39 .*above 1e\+12"):
-        scaled("regression", scaling, None, x, y, np.ones(60))
+        scale_rows(x, y, np.ones(60), *scales)
 
 
 def test_one_class_in_all_is_refused() -> None:

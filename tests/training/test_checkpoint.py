@@ -158,7 +158,7 @@ def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             fit(**(asked | change), checkpoint=tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(tdamp, "__version__", "0.0.9")
-        with pytest.raises(CheckpointError, match=r"tdamp was '0\.1\.0' and is '0\.0\.9'"):
+        with pytest.raises(CheckpointError, match=r"tdamp was '0\.2\.0' and is '0\.0\.9'"):
             fit(**asked, checkpoint=tmp_path)
     same(fit(**asked, checkpoint=tmp_path), found)
     clear(tmp_path)

@@ -234,10 +234,10 @@ def test_the_command_tests_on_rows_of_its_own() -> None:
     """contract: a table with each row twice: what `tdamp fit` holds back has no copy among the rest."""
     chosen = Namespace(test_fraction=0.25, seed=0, data="t.csv")
     x, y = copies(X, Y[:, 0], times=2)
-    test = fit_command.choose_test_rows(chosen, Namespace(task="regression"), x, y)  # type: ignore[arg-type]
+    test = fit_command.choose_test_rows(chosen, Namespace(classes=None), x, y)  # type: ignore[arg-type]
     assert test.sum() == 100 and in_both(x[test], x[~test]) == 0
     with pytest.raises(exit_codes.CommandError, match="give more rows that differ"):
-        fit_command.choose_test_rows(chosen, Namespace(task="regression"), 0 * x, 0 * y)  # type: ignore[arg-type]
+        fit_command.choose_test_rows(chosen, Namespace(classes=None), 0 * x, 0 * y)  # type: ignore[arg-type]
 
 
 def test_copies_do_not_spoil_the_calibration() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ..factors.likelihoods.base import Likelihood, Task
-from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
+from ..factors.likelihoods.catalog import LIKELIHOODS
 
 Noise = Literal["constant", "varying", "none"]
 
@@ -63,6 +63,11 @@ class Network:
     def n_multiply_adds(self) -> int:
         """Of one forward pass of the posterior-mean network."""
         return n_multiply_adds(self.widths)
+
+
+def name_of(task: str, noise: str) -> str | None:
+    """The likelihood that a task and a kind of noise stand for, or None: the first of the catalog."""
+    return next((name for name, one in LIKELIHOODS.items() if (one.task, one.noise) == (task, noise)), None)
 
 
 def n_params(widths: tuple[int, ...]) -> int:

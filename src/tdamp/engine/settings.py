@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.base import NoiseRule, Task
-from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
+from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
-from .network import Network, Noise
+from .network import Network, Noise, name_of
 
 Pasp = Literal["anchored", "paper"]
 Pruning = Literal["exact", "paper"]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..engine.network import Network
+from ..engine.network import Network, name_of
 from ..engine.settings import PAPER, Settings
 from ..factors.likelihoods.base import Likelihood
-from ..factors.likelihoods.catalog import LIKELIHOODS, name_of
+from ..factors.likelihoods.catalog import LIKELIHOODS
 from . import defaults
 
 TUNABLE = (

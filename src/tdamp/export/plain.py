@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..engine.network import Network, Noise, Task
+from ..engine.network import Network, Noise, Task, name_of
 from ..engine.turbo import posterior
-from ..factors.likelihoods.catalog import name_of
 from ..training.fitted import Fitted
 
 
@@ -76,7 +75,7 @@ def plain_of(
     if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
     network = fitted.network
-    if network.likelihood != name_of(network.task, network.noise):
+    if network.output.name != name_of(network.task, network.noise):
         raise ValueError(
             f"likelihood={network.likelihood!r} has no export yet: predict in Python, from a folder of tdamp.save"
         )
