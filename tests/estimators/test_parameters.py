@@ -32,7 +32,7 @@ def test_likelihoods_of_a_regressor(options: dict[str, Any], name: str) -> None:
     """contract: `likelihood`, or what `noise` stands for; the network has as many outputs as that needs."""
     model = TDAMPRegressor((4,), **options)
     output = likelihood_of(model)
-    assert output.name == name == network_of(model, 3, 2).likelihood
+    assert output.name == name == network_of(model, 3, 2).output.name
     assert network_of(model, 3, 2).widths == (3, 4, 2 * output.outputs_per_target)
     assert likelihood_of(TDAMPClassifier()).name == "probit"
 
