@@ -22,12 +22,12 @@ class Docstrings(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
         """Give each estimator the sections of the class that both are made of."""
-        shared = pkg["learner.Learner"].docstring.value
+        shared = pkg["estimators.base.BaseTDAMP"].docstring.value
         sections = flat(shared[shared.index("Parameters\n") :])
         for name in ESTIMATORS:
             docstring = pkg[f"estimators.{name}"].docstring
             docstring.value = f"{docstring.value}\n\n{sections}"
-        settings = pkg["settings.Settings"].docstring
+        settings = pkg["engine.settings.Settings"].docstring
         settings.value = FIELD.sub(r"- **\1**: \2", settings.value)
 
 
