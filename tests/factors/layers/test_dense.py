@@ -12,7 +12,7 @@ import pytest
 from oracles import loops
 from tdamp.factors.layers import dense
 from tdamp.factors.likelihoods.gaussian import Gaussian
-from tdamp.numerics.beliefs import Moments, Score, tilt
+from tdamp.numerics.beliefs import Moments, Score, as_message, tilt
 
 N_ROWS, N_IN, N_OUT = 4, 6, 3
 
@@ -45,9 +45,9 @@ def test_backward_is_the_loop(seed: int) -> None:
     to_input, n_input = dense.to_input(u, w, score, fresh=False)
     to_bias = dense.to_bias(score)
     pairs = (
-        (dense.as_message(to_weight, w), loops.linear_to_weight(*u, w.mean, *score)),
+        (as_message(to_weight, w), loops.linear_to_weight(*u, w.mean, *score)),
         (to_input, loops.linear_to_input(u.mean, *w, *score)),
-        (dense.as_message(to_bias, b), loops.linear_to_bias(b.mean, *score)),
+        (as_message(to_bias, b), loops.linear_to_bias(b.mean, *score)),
     )
     for ours, expected in pairs:
         np.testing.assert_allclose(ours.shift, expected[0], rtol=1e-12, atol=1e-13)
@@ -65,7 +65,7 @@ def test_fresh_messages_have_no_self_coupling(seed: int) -> None:
     to_input, n_input = dense.to_input(u, w, score, fresh=True)
     nothing = np.zeros_like(u.var), np.zeros_like(w.var)
     for ours, expected in (
-        (dense.as_message(to_weight, w), loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
+        (as_message(to_weight, w), loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
         (to_input, loops.linear_to_input(u.mean, w.mean, nothing[1], *score)),
     ):
         np.testing.assert_allclose(ours.shift, expected[0], rtol=1e-12, atol=1e-13)
@@ -103,7 +103,7 @@ def amp_fixed_point(
         new = Score(*Gaussian().score(dense.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
         w_said, _ = dense.to_weight(u, w, score, fresh=False)
-        w_ext, b_ext = dense.as_message(w_said, w), dense.as_message(dense.to_bias(score), b)
+        w_ext, b_ext = as_message(w_said, w), as_message(dense.to_bias(score), b)
         return tilt(w0, w_ext), tilt(b0, b_ext), score
 
     zeros = jnp.zeros((len(y), 1))
