@@ -42,7 +42,7 @@ def test_relevant_inputs_are_found(prior: str, kind: str) -> None:
         if prior == "burst":  # every unit is sure, so the M-step counts the truth's own transitions, one more of each
             counts = np.ones((2, 2))
             np.add.at(counts, (truth[:-1].astype(int), truth[1:].astype(int)), 1)
-            chain = fitted.state.layers[0].chain
+            chain = fitted.state.layers[0].prior_state
             learned = np.log([counts[0, 1] / counts[0, 0], counts[1, 0] / counts[1, 1]])
             np.testing.assert_allclose([chain.on_logit, chain.off_logit], learned, rtol=1e-4)
     assert 0.03 < np.median(noise) < 0.09, noise  # the truth is 0.04
