@@ -34,10 +34,10 @@ TEACH_COMMANDS |= {f"docs/studies/{page.name}" for page in (DOCS / "studies").gl
 
 SHELL = "(?:sh|bash)"
 
-OTHERS = {"cli", "numpy", "onnx", "torch", "encoder"}
+OTHERS = {"cli", "numpy", "onnx", "torch", "encoder", "sizes"}
 """Modules that pages do not name: those of the commands, and some that share a library's or a variable's name."""
 
-ENDINGS = {"py", "html"}
+ENDINGS = {"py", "html", "json"}
 """What follows a dot in the name of a file."""
 
 
