@@ -37,7 +37,7 @@ def test_minibatches_alone_and_averaged(blobs, state):
     posts, here = [], state
     for rows in order:
         here = state._replace(noise_var=here.noise_var)
-        here, *_ = step(plan, knobs, None, here, x[rows], y[rows], weight[rows])
+        here, *_ = step(plan, knobs, None, here, Minibatch(x[rows], y[rows], weight[rows]))
         posts.append(here.layers[0].weight)
     prec = np.mean([1 / np.asarray(post.var) for post in posts], 0)
     shift = np.mean([np.asarray(post.mean) / np.asarray(post.var) for post in posts], 0)

@@ -8,7 +8,7 @@ import numpy as np
 from tdamp import Network, Settings
 from tdamp.engine.state import init, question, remove
 from tdamp.engine.turbo import active_logit, refresh
-from tdamp.factors.priors import group
+from tdamp.factors.priors import base
 from tdamp_bench.ablations import loop, projection
 from tdamp_bench.core.jobs import Job
 
@@ -75,5 +75,5 @@ def test_the_evidence_that_remains():
     x = rng.standard_normal((9, 3)).astype(np.float32)
     layer = question(init(network, SMALL, rng, x, np.zeros(9, np.int32)), 0.3, None, from_here=True).layers[0]
     found = projection.project(layer)
-    gained = group.evidence(found.weight, layer.base_var)
+    gained = base.evidence(found.weight, layer.base_var)
     np.testing.assert_allclose(active_logit(found, "group", None), layer.offset + gained, rtol=1e-5)

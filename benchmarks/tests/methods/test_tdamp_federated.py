@@ -23,11 +23,11 @@ def test_the_printed_method_trains(blobs):
 def test_rounds_that_never_came_have_infinite_losses(blobs, monkeypatch):
     """contract: a federation that diverges in its second round has one loss, and says why."""
 
-    def play(server, clients):
+    def run_rounds(server, clients):
         yield next(real(server, clients))
         raise Diverged("gone")
 
-    real = tdamp_federated.play
-    monkeypatch.setattr(tdamp_federated, "play", play)
+    real = tdamp_federated.run_rounds
+    monkeypatch.setattr(tdamp_federated, "run_rounds", run_rounds)
     (run,) = PrintedTdamp(clients=3, local_epochs=1).train([Job(blobs, 0, 1.0, {})], (12, 8, 3), 20, 3, silent)
     assert run.loss[1:] == [math.inf] * 2 and math.isfinite(run.loss[0]) and run.note == "gone"
