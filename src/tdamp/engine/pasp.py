@@ -3,7 +3,7 @@
 `paper`: prior = posterior^power (Paper: eq. (PasP), power = 1). Every epoch counts the data again.
 `anchored`: the same power, with the base prior N(0, base_var) making up the rest, so that at the fixed point each
 datum counts `data_weight` times: prec = power prec + (1 - power) / base_var, shift = power shift. Log-odds
-follow from the slabs by the same rule (factors/group_spike_slab; erratum E10).
+follow from the slabs by the same rule (factors/priors/base; erratum E10).
 Oracle: the fixed point of a repeated message.
 """
 

@@ -4,7 +4,7 @@ Turbo carries, for each group, slabs N(mean, var) and the log-odds of being on. 
 P N(mean, var) + (1 - P) delta of each weight (P its group's probability, for a bias its own) is replaced by the
 Gaussian with the same mean and variance before it becomes the next prior. The log-odds of a group then follow from
 what remains: they are its prior log-odds plus the evidence of the projected Gaussians against the base prior
-(factors/group_spike_slab). Where all groups are certain nothing changes, and EP is turbo.
+(factors/priors/base). Where all groups are certain nothing changes, and EP is turbo.
 
 Gaussians do not tell how much of the spike they hold already, so the spike counts again at each projection. After
 every minibatch it is the plainest reading of EP with the posterior as prior; once an epoch it counts about once within
