@@ -77,7 +77,7 @@ def pit_histogram(values: ArrayLike, bins: int = 10) -> np.ndarray:
 def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike, dof: ArrayLike | None = None) -> float:
     """Mean over entries of the integral of (F(t) - [t >= y])^2 dt, F the prediction's distribution function.
 
-    In closed form (`tdamp.numerics.student_t`); in the units of y, and |y - mean| when std goes to zero; lower is better.
+    In closed form (`numerics/student_t`); in the units of y, and |y - mean| when std goes to zero; lower is better.
     """
     y, mean, std = _gaussian(y, mean, std)
     return float(np.mean(std * student_t.crps((y - mean) / std, _dof(dof))))

@@ -1,7 +1,7 @@
 """Moments through the activations, as ONNX nodes.
 
 With z ~ N(mean, std^2) and t = (z - mean) / std, the moments taken are those of f(z) - f(mean), which is of the size
-of std: nothing of the size of the mean is squared and subtracted. Oracle: factors/piecewise in float64.
+of std: nothing of the size of the mean is squared and subtracted. Oracle: factors/activations in float64.
 """
 
 from __future__ import annotations
