@@ -99,15 +99,20 @@ def test_between(dtype: str) -> None:
     assert np.all(np.abs(np.asarray(ours.mean, float) - exact[2]) <= rel * scale)
 
 
+TINY_BOUND = np.finfo(np.float32).tiny
+
+
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=16, max_size=16))
 def test_finite_in_finite_out(values: list[float]) -> None:
     """contract: any finite float32 bound gives finite numbers and a variance in (0, 1].
 
-    Two bounds beyond MAX_SDS on one side are clipped to an empty interval, whose log-mass is -inf by design.
+    Two bounds beyond MAX_SDS on one side are clipped to an empty interval, whose log-mass is -inf by design, and so are
+    two subnormal ones: they are zero.
     """
     bound = np.array(values, np.float32)
     low, high = np.minimum(bound[:8], bound[8:]), np.maximum(bound[:8], bound[8:])
-    apart = (high > low) & (low < truncated_normal.MAX_SDS) & (high > -truncated_normal.MAX_SDS)
+    normal_low, normal_high = (np.where(np.abs(b) < TINY_BOUND, 0, b) for b in (low, high))
+    apart = (normal_high > normal_low) & (low < truncated_normal.MAX_SDS) & (high > -truncated_normal.MAX_SDS)
     for ours, valid in ((above(bound), True), (below(bound), True), (between(low, high), apart)):
         for name, got in zip(ours._fields, ours, strict=True):
             assert np.all(np.isfinite(np.asarray(got)) | ~np.broadcast_to(valid, got.shape)), name
@@ -115,6 +120,17 @@ def test_finite_in_finite_out(values: list[float]) -> None:
         var = np.asarray(ours.var)
         assert np.all((var >= 0) & (var <= 1))
         assert np.all(var > 0)
+
+
+def test_subnormal_bounds_are_zero() -> None:
+    """identity: bounds below the smallest normal number cut as zero does; normal bounds that far apart have mass."""
+    subnormal, one, zero = np.array([1e-40, -1e-42], np.float32), np.ones(2, np.float32), np.zeros(2, np.float32)
+    for ours, expected in zip(between(subnormal, one), between(zero, one), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    low = np.array([1.2e-38, -1.3e-38, 0.0, -1e-44], np.float32)
+    high = np.array([1.3e-38, -1.2e-38, 1.2e-38, 1.2e-38], np.float32)
+    cut = between(low, high)
+    assert np.isfinite(np.asarray(cut.log_mass)).all() and (np.asarray(cut.mass) > 0).all()
 
 
 def test_derivatives_are_the_moments() -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 from numpy.polynomial import chebyshev, legendre
 from scipy.special import erfcx
 
@@ -105,6 +105,12 @@ def clip_sds(bound: Array) -> Array:
     return jnp.clip(bound, -MAX_SDS, MAX_SDS)
 
 
+def _flush(bound: Array) -> Array:
+    """A subnormal bound as zero: whether the processor knows such numbers depends on the libraries that are loaded."""
+    subnormal = jnp.where(jnp.abs(bound) < jnp.finfo(bound.dtype).tiny, bound, 0)
+    return bound - lax.stop_gradient(subnormal)
+
+
 def _cut(bound: Array, is_tail: Array) -> Truncated:
     """The side of `bound` that is a tail where `is_tail` holds and the bulk elsewhere, seen as lying above it."""
     x = jnp.abs(bound)
@@ -143,14 +149,16 @@ def between(low: Array, high: Array) -> Truncated:
     """The standard normal cut to low < z < high. Oracle: quadrature at 50 digits.
 
     Gauss-Legendre on the part of the interval that carries mass, relative to the density's peak:
-    only positive terms are added, so neither a narrow interval nor a far tail cancels.
+    only positive terms are added, so neither a narrow interval nor a far tail cancels. Subnormal bounds are zero; a
+    width or a mass that would be subnormal is the smallest normal number.
     """
-    low, high = clip_sds(low), clip_sds(high)
+    low, high = _flush(clip_sds(low)), _flush(clip_sds(high))
     peak = jnp.clip(jnp.zeros_like(low), low, high)
     # exp(-40) of the peak is reached `reach` beyond it: solves peak * reach + reach^2 / 2 = 40
     reach = 2 * _TAIL_NATS / (jnp.abs(peak) + jnp.sqrt(peak * peak + 2 * _TAIL_NATS))
     start = jnp.maximum(low - peak, -reach)
-    width = jnp.minimum(high - peak, reach) - start
+    tiny = jnp.finfo(low.dtype).tiny
+    width = jnp.where(high > low, jnp.maximum(jnp.minimum(high - peak, reach) - start, tiny), 0)
     nodes, weights = legendre.leggauss(_NODES)
     offset = start[..., None] + width[..., None] * jnp.asarray((nodes + 1) / 2, low.dtype)
     density = jnp.asarray(weights / 2, low.dtype) * jnp.exp(-offset * (peak[..., None] + 0.5 * offset))
@@ -158,9 +166,7 @@ def between(low: Array, high: Array) -> Truncated:
     mean_offset = (density * offset).sum(-1) / total
     var = (density * (offset - mean_offset[..., None]) ** 2).sum(-1) / total
     scaled = INV_SQRT_2PI * width * total
-    scaled = jnp.where(
-        width > 0, jnp.maximum(scaled, jnp.finfo(low.dtype).tiny), scaled
-    )  # XLA has no subnormal numbers
+    scaled = jnp.where(high > low, jnp.maximum(scaled, tiny), 0)
     log_mass = jnp.log(scaled) - 0.5 * peak * peak
     mass = scaled * jnp.exp(-0.5 * peak * peak)
     return Truncated(
