@@ -18,11 +18,11 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def problem(widths: tuple[int, ...], seed: int, ties: bool = False) -> tuple[Network, prune.Masks, list[np.ndarray]]:
-    """A network, all of whose units are on, with random evidence, on a coarse grid if ties are wanted."""
+    """A network, all of whose units are on, with random losses, on a coarse grid if ties are wanted."""
     rng = np.random.default_rng(seed)
-    evidence = [rng.normal(size=n) for n in widths[:-1]]
-    evidence = [np.round(e) for e in evidence] if ties else evidence
-    return Network(widths), [np.ones(n, bool) for n in widths[:-1]], evidence
+    losses = [rng.normal(size=n) for n in widths[:-1]]
+    losses = [np.round(e) for e in losses] if ties else losses
+    return Network(widths), [np.ones(n, bool) for n in widths[:-1]], losses
 
 
 def counts(masks: prune.Masks) -> list[int]:
@@ -32,36 +32,36 @@ def counts(masks: prune.Masks) -> list[int]:
 
 @given(WIDTHS, SEEDS, st.floats(0.05, 1.0), st.booleans())
 def test_global_count_is_exact(widths: tuple[int, ...], seed: int, keep: float, ties: bool) -> None:
-    """contract: exactly round(keep Q_W) units remain, equal evidence or not, and no layer is empty."""
-    network, active, evidence = problem(widths, seed, ties)
+    """contract: exactly round(keep Q_W) units remain, equal losses or not, and no layer is empty."""
+    network, active, losses = problem(widths, seed, ties)
     target = round(keep * network.n_units)
     assume(target >= network.n_layers)
     for settings in (Settings(keep=keep), Settings(keep=target)):
-        left = counts(prune.exact(settings, network, active, evidence, None, 1.0))
+        left = counts(prune.exact(settings, network, active, losses, None, 1.0))
         assert sum(left) == target and min(left) >= 1
 
 
 @given(WIDTHS, SEEDS, st.lists(st.floats(0.05, 1.0), min_size=3, max_size=3), st.booleans())
 def test_per_layer_count_is_exact(widths: tuple[int, ...], seed: int, keep: list[float], ties: bool) -> None:
     """contract: each layer keeps round(keep_l n_l), at least one, and these are its best."""
-    network, active, evidence = problem(widths, seed, ties)
+    network, active, losses = problem(widths, seed, ties)
     keep = keep[: network.n_layers]
     settings = Settings(keep=tuple(keep))
-    masks = prune.exact(settings, network, active, evidence, None, 1.0)
+    masks = prune.exact(settings, network, active, losses, None, 1.0)
     assert counts(masks) == [max(1, round(k * n)) for k, n in zip(keep, widths, strict=False)]
-    for mask, values in zip(masks, evidence, strict=True):
+    for mask, values in zip(masks, losses, strict=True):
         assert mask.all() or values[mask].min() >= values[~mask].max()
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=3).map(tuple), SEEDS, st.integers(1, 10))
 def test_the_choice_is_the_best_there_is(widths: tuple[int, ...], seed: int, keep: int) -> None:
-    """enumeration: of all choices of that many units without an empty layer, ours has the most evidence."""
-    network, active, evidence = problem(widths, seed)
+    """enumeration: of all choices of that many units without an empty layer, ours has the most to lose."""
+    network, active, losses = problem(widths, seed)
     assume(network.n_layers <= keep <= network.n_units)
-    masks = prune.exact(Settings(keep=keep), network, active, evidence, None, 1.0)
-    units = [(l, n) for l, values in enumerate(evidence) for n in range(len(values))]
+    masks = prune.exact(Settings(keep=keep), network, active, losses, None, 1.0)
+    units = [(l, n) for l, values in enumerate(losses) for n in range(len(values))]
     allowed = [c for c in combinations(units, keep) if len({l for l, _ in c}) == network.n_layers]
-    best = max(allowed, key=lambda c: sum(evidence[l][n] for l, n in c))
+    best = max(allowed, key=lambda c: sum(losses[l][n] for l, n in c))
     assert {(l, int(n)) for l, mask in enumerate(masks) for n in np.flatnonzero(mask)} == set(best)
 
 
@@ -70,14 +70,14 @@ def test_budgets_are_met_and_not_wasted(
     widths: tuple[int, ...], seed: int, share: float, name: str, ties: bool
 ) -> None:
     """contract: the cost is within the budget, and with the best removed unit put back it would not be."""
-    network, active, evidence = problem(widths, seed, ties)
+    network, active, losses = problem(widths, seed, ties)
     cost = {"max_params": n_params, "max_multiply_adds": n_multiply_adds}[name]
     smallest = cost((*(1 for _ in widths[:-1]), widths[-1]))
     budget = round(smallest + share * (cost(widths) - smallest))
-    masks = prune.exact(Settings(**{name: budget}), network, active, evidence, None, 1.0)
+    masks = prune.exact(Settings(**{name: budget}), network, active, losses, None, 1.0)
     left = counts(masks)
     assert cost((*left, widths[-1])) <= budget and min(left) >= 1
-    removed = [(values[n], -l, -n) for l, values in enumerate(evidence) for n in np.flatnonzero(~masks[l])]
+    removed = [(values[n], -l, -n) for l, values in enumerate(losses) for n in np.flatnonzero(~masks[l])]
     if removed:
         left[-max(removed)[1]] += 1
         assert cost((*left, widths[-1])) > budget
@@ -88,27 +88,27 @@ def test_groups_stay_or_go_together(seed: int, keep: float, hidden: int) -> None
     """contract: groups count as one each, all their inputs share one fate."""
     rng = np.random.default_rng(seed)
     group_of = np.unique(rng.integers(0, 6, 12), return_inverse=True)[1]
-    network, active, evidence = problem((12, hidden, 2), seed)
-    evidence[0] = evidence[0][group_of]  # one number for each group, as the engine gives it
+    network, active, losses = problem((12, hidden, 2), seed)
+    losses[0] = losses[0][group_of]  # one number for each group, as the engine gives it
     total = group_of.max() + 1 + hidden
     target = round(keep * total)
     assume(target >= 2)
-    inputs, units = prune.exact(Settings(keep=keep), network, active, evidence, group_of, 1.0)
+    inputs, units = prune.exact(Settings(keep=keep), network, active, losses, group_of, 1.0)
     assert len(np.unique(group_of[inputs])) + units.sum() == target
     assert not set(group_of[inputs]) & set(group_of[~inputs])
 
 
 @given(WIDTHS, SEEDS, st.floats(0.2, 1.0))
 def test_pruning_in_steps_only_removes(widths: tuple[int, ...], seed: int, keep: float) -> None:
-    """contract: along the schedule units only go, whatever the new evidence, and the end count is exact."""
+    """contract: along the schedule units only go, whatever the new losses, and the end count is exact."""
     network, active, _ = problem(widths, seed)
     target = round(keep * network.n_units)
     assume(target >= network.n_layers)
     settings = Settings(keep=keep, max_epochs=10)
     for epoch in range(1, 11):
-        _, _, evidence = problem(widths, seed + epoch)
+        _, _, losses = problem(widths, seed + epoch)
         share = prune.progress(settings, epoch)
-        later = prune.exact(settings, network, active, evidence, None, share)
+        later = prune.exact(settings, network, active, losses, None, share)
         assert all(np.all(new <= old) for new, old in zip(later, active, strict=True))
         active = later
     assert sum(counts(active)) == target
@@ -218,11 +218,11 @@ def test_goals_of_groups() -> None:
 @pytest.mark.parametrize("name", ["max_params", "max_multiply_adds"])
 def test_half_way_to_a_budget(name: str) -> None:
     """identity: half of what is over the budget may still be there, and with the best removed unit it would be more."""
-    network, active, evidence = problem((9, 8, 2), 0)
+    network, active, losses = problem((9, 8, 2), 0)
     cost = {"max_params": n_params, "max_multiply_adds": n_multiply_adds}[name]
     allowed = round((cost(network.widths) + 20) / 2)
-    masks = prune.exact(Settings(**{name: 20}), network, active, evidence, None, 0.5)
+    masks = prune.exact(Settings(**{name: 20}), network, active, losses, None, 0.5)
     left = counts(masks)
     assert cost((*left, 2)) <= allowed
-    left[max((values[n], l) for l, values in enumerate(evidence) for n in np.flatnonzero(~masks[l]))[1]] += 1
+    left[max((values[n], l) for l, values in enumerate(losses) for n in np.flatnonzero(~masks[l]))[1]] += 1
     assert cost((*left, 2)) > allowed

@@ -107,7 +107,7 @@ def test_rows_that_hardly_differ(kinds: int) -> None:
 
 def test_many_rows_are_held_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: above CROSS_VALIDATED_ROWS a tenth is held out of a first training, and the last one has every row."""
-    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 100)
+    monkeypatch.setattr("tdamp.selection.selection.CROSS_VALIDATED_ROWS", 100)
     model = TDAMPRegressor((8,), max_epochs=6, random_state=0).fit(X, Y[:, 0])
     assert model.n_rows_ == 150 and model.history_["held_out"].notna().all()
     order = np.lexsort((Y[:, 0], *X.T.astype(float), np.ones(150)))  # as `preprocess.sorted_rows` has them

@@ -15,7 +15,8 @@ from tdamp.estimators.parameters import settings_of
 from tdamp.prediction import batched
 from tdamp.selection.cross_validation import FOLDS, folds_of, predict_folds
 from tdamp.selection.held_out import HeldOut
-from tdamp.selection.refit import select_by_held_out
+from tdamp.selection.selection import select_by_held_out
+from tdamp.selection.snapshots import Judged
 from tdamp.training.data import Data
 from tdamp.training.fit import fit, make_job
 
@@ -28,7 +29,7 @@ DATA = Data(X.astype(np.float32), LABEL.astype(np.int32), np.ones(150, np.float3
 @pytest.mark.parametrize("most_rows", [100, 3000], ids=["held-out rows", "folds"])
 def test_every_row_is_learned_from(most_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the classifier is `fit` on all rows for the epochs chosen, bit for bit."""
-    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", most_rows)
+    monkeypatch.setattr("tdamp.selection.selection.CROSS_VALIDATED_ROWS", most_rows)
     model = TDAMPClassifier((8,), max_epochs=6, random_state=0).fit(X, LABEL)
     assert model.history_["held_out"].notna().any()
     order = np.lexsort((LABEL, *X.T, np.ones(150)))  # as `preprocess.sorted_rows` has them
@@ -50,7 +51,9 @@ def test_folds_of_a_classifier_are_scored_without_them() -> None:
         fit(network, *DATA[:2], settings, seed=5, sample_weight=weight, callback=lambda *a, e=epochs: e.append(a[1]))
         for (scores, level), fitted in zip(snapshots, epochs, strict=True):
             expected = batched.log_scores(fitted, DATA.x[fold == k], DATA.y[fold == k])
-            np.testing.assert_array_equal(scores[fold == k], expected)
+            np.testing.assert_array_equal(scores.log_scores[fold == k], expected)
+            wrong = batched.log_probs(fitted, DATA.x[fold == k]).argmax(1) != DATA.y[fold == k]
+            np.testing.assert_array_equal(scores.errors[fold == k], wrong)
             assert level is None
 
 
@@ -65,7 +68,7 @@ def test_log_scores_come_back_from_a_checkpoint() -> None:
     """identity: what was packed, with the same latest good snapshot."""
     held = HeldOut(DATA, DATA)
     for each in np.random.default_rng(1).normal(size=(4, 150)) * 0.1 + np.array([[0.0], [1.0], [1.0], [-1.0]]):
-        held.add(each, None)
+        held.add(Judged(each, np.square(each)), None)
     again = HeldOut(DATA, DATA)
     again.unpack(held.packed())
     assert held.latest_good() == again.latest_good() == 2

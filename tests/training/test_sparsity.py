@@ -29,6 +29,17 @@ def start(seed: int = 0) -> State:
     return init(NETWORK, EXACT, rng, x, y)
 
 
+def rank(state: State) -> list[np.ndarray]:
+    """Losses by which units go; any will do."""
+    return [np.square(nats) for nats in evidence(state, None)]
+
+
+def by_groups(state: State) -> list[np.ndarray]:
+    """The same, for the inputs of a group their first one's."""
+    inputs, units = rank(state)
+    return [inputs[[0, 0, 2, 3]], units]
+
+
 def offsets(state: State) -> list[np.ndarray]:
     """Of the units of every layer."""
     return [np.asarray(layer.offset) for layer in state.layers]
@@ -36,19 +47,22 @@ def offsets(state: State) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["units", "groups"])
 def test_the_exact_rule_follows_its_schedule(groups: np.ndarray | None) -> None:
-    """contract: epoch by epoch as many groups as the schedule says, those with the least evidence first."""
+    """contract: epoch by epoch as many groups as the schedule says, those with the least loss first."""
     control, state = SparsityControl(EXACT, NETWORK, groups), start()
+    losses = rank if groups is None else by_groups
     total = sum(prune.n_groups(NETWORK, groups))
     for epochs_done in range(11):
         before, share = active_units(state), prune.progress(EXACT, epochs_done)
-        masks, restart = control.remaining(state, groups, epochs_done)
+        masks, restart = control.remaining(state, groups, epochs_done, losses)
         assert not restart and control.progress == share
-        nats = evidence(state, groups)
         if masks is not None:
-            gone = [nats[l][a & ~b] for l, (a, b) in enumerate(zip(before, masks, strict=True))]
-            assert all((a >= b).all() for a, b in zip(before, masks, strict=True)) and sum(map(len, gone)) > 0
+            pairs = list(zip(losses(state), before, masks, strict=True))
+            gone, stays = ([v[a & (b == kept)] for v, a, b in pairs] for kept in (False, True))
+            assert all((a >= b).all() for _, a, b in pairs) and sum(map(len, gone)) > 0
+            several = [l for l, values in enumerate(stays) if len(np.unique(values)) > 1]  # a layer's last group stays
+            assert all(max(map(max, filter(len, gone))) <= stays[l].min() for l in several)
             state = remove(state, masks)
-        assert control.remaining(state, groups, epochs_done) == (None, False)  # once for each step of the schedule
+        assert control.remaining(state, groups, epochs_done, losses) == (None, False)  # once for each step of the schedule
         assert prune.n_left(active_units(state), groups) == round(total + (round(0.5 * total) - total) * share)
         assert control.is_settled(state, groups, epochs_done) == (share == 1)
     assert not control.is_above_goal(state, groups)
@@ -57,7 +71,7 @@ def test_the_exact_rule_follows_its_schedule(groups: np.ndarray | None) -> None:
 def test_a_forecast_removes_nothing_yet() -> None:
     """identity: what the schedule will leave at its end is known without a step of the control."""
     control, state = SparsityControl(EXACT, NETWORK, None), start()
-    masks = control.forecast(state, None, 1.0)
+    masks = control.forecast(state, None, 1.0, rank)
     assert sum(int(mask.sum()) for mask in masks) == 5 and control.progress == 0
     assert all(mask.all() for mask in active_units(state))
 
@@ -94,7 +108,7 @@ def test_the_paper_removes_and_restarts() -> None:
     layers = zip(state.layers, probs, strict=True)
     state = state._replace(layers=tuple(layer._replace(active_prob=prob) for layer, prob in layers))
     assert not control.is_settled(state, None, 10) and control.is_above_goal(state, None)
-    masks, restart = control.remaining(state, None, 3)
+    masks, restart = control.remaining(state, None, 3, rank)
     assert restart and masks is not None
     for mask, expected in zip(masks, sure, strict=True):
         np.testing.assert_array_equal(mask, expected)
@@ -110,5 +124,5 @@ def test_the_paper_removes_and_restarts() -> None:
 def test_a_network_that_keeps_all_is_settled() -> None:
     """identity: without a goal nothing is removed, and every epoch may be the best."""
     control, state = SparsityControl(Settings(), NETWORK, None), start()
-    assert control.is_settled(state, None, 0) and control.remaining(state, None, 10) == (None, False)
+    assert control.is_settled(state, None, 0) and control.remaining(state, None, 10, rank) == (None, False)
     assert not control.is_above_goal(state, None)

@@ -27,8 +27,10 @@ def widths(text: str) -> tuple[int, ...]:
     return layers
 
 
-def keep(text: str) -> float | int | tuple[float, ...]:
-    """A share of the units (0.3, 30%), their number (40), or a share for each layer, inputs first (1,0.3,0.3)."""
+def keep(text: str) -> float | int | str | tuple[float, ...]:
+    """A share of the units (0.3, 30%), their number (40), a share for each layer, inputs first (1,0.3,0.3), or "auto"."""
+    if text == "auto":
+        return text
     parts = text.split(",")
     try:
         shares = [_share_or_number(part.strip()) for part in parts]

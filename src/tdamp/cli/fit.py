@@ -31,7 +31,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="train a model on a table",
         description="Train a network on a table (CSV, Parquet or NPZ) and save it as a folder. Text columns become "
         "categories, missing cells are filled and marked, and a part of the rows is held back for an honest score.",
-        epilog="example: tdamp fit houses.csv --target price --keep 0.3 --out model",
+        epilog="example: tdamp fit houses.csv --target price --keep auto --out model",
     )
     fit.add_argument("data", type=Path, metavar="DATA", help="table with a header: .csv, .tsv, .parquet, .npz")
     fit.add_argument(
@@ -43,9 +43,14 @@ def add(commands: argparse._SubParsersAction) -> None:
     fit.add_argument(
         "--keep",
         type=arguments.keep,
-        metavar="0.3|40",
-        help="what remains of the inputs and hidden units: a share of all, their number, or a share for the inputs and "
-        "each hidden layer, such as 1,0.3,0.3, which spares the inputs",
+        metavar="auto|0.3|40",
+        help="what remains of the hidden units: a share, their number, a share for the inputs and each hidden layer, "
+        "such as 1,0.3,0.3, or auto, the smallest network that rows held out cannot tell from the best",
+    )
+    fit.add_argument("--prune-inputs", action="store_true", help="columns may go, too, and count towards --keep")
+    fit.add_argument("--max-params", type=arguments.count, metavar="N", help="in place of --keep: most parameters")
+    fit.add_argument(
+        "--max-multiply-adds", type=arguments.count, metavar="N", help="in place of --keep: most multiply-adds a row"
     )
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     arguments.add_engine(fit)
@@ -149,6 +154,9 @@ def _fit_estimator(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y:
     estimator = kind(
         args.hidden,
         keep=args.keep,
+        max_params=args.max_params,
+        max_multiply_adds=args.max_multiply_adds,
+        prune_inputs=args.prune_inputs or (isinstance(args.keep, tuple) and args.keep[0] != 1),
         groups=encoder.groups.tolist(),
         random_state=args.seed,
         verbose=0 if args.quiet else 1,
@@ -190,6 +198,8 @@ def training_facts(
         "seconds": round(seconds, 3),
         "epochs": estimator.n_iter_,
         "outcome": estimator.fitted_.outcome.name,
+        "groups": list(estimator.n_groups_),
+        "pruning": None if estimator.pruning_loss_ is None else estimator.pruning_loss_._asdict(),
         "noise_std": noise_levels(estimator),
         "test": None,
         "tdamp": __version__,

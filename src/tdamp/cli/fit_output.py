@@ -99,10 +99,12 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     """What is printed after training."""
     trained = f"Trained on {facts['train_rows']:,} rows and {facts['inputs']} inputs"
     parts = [f"{trained}: {facts['epochs']} epochs, {facts['seconds']:.1f} s.", align_columns(size_rows(estimator))]
+    if estimator.settings_.prunes:
+        parts.append(pruning_line(estimator))
     gone = removed_columns(estimator, encoder)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
-        hint = "" if isinstance(estimator.keep, tuple) else f" To keep all columns: {spare_inputs(estimator)}"
+        hint = " To keep all columns leave out --prune-inputs."
         parts.append(f"Columns that the network does without: {', '.join(gone[:SHOWN])}{more}.{hint}")
     if facts["test"]:
         parts.append(f"Scores on {facts['test_rows']:,} test rows, which training did not see:")
@@ -117,11 +119,18 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     return "\n".join(parts)
 
 
-def spare_inputs(estimator: Estimator) -> str:
-    """The option that removes as large a share of the hidden units, and no input."""
-    asked = estimator.network_
-    share = estimator.keep / asked.n_units if isinstance(estimator.keep, int) else estimator.keep
-    return f"--keep {','.join(['1', *[f'{share:.2g}'] * (asked.n_layers - 1)])}"
+def pruning_line(estimator: Estimator) -> str:
+    """How many groups remain, and what that cost on rows that were not trained on."""
+    left, total = estimator.n_groups_
+    of = "inputs and hidden units" if estimator.settings_.prune_inputs else "hidden units"
+    line, loss = f"Pruned to {left} of {total} groups ({of}; the inputs of one column are a group)", estimator.pruning_loss_
+    if loss is None:
+        return f"{line}; no rows were held out to say what that cost."
+    measure = "accuracy" if estimator.network_.output.has_classes else "R2"
+    return (
+        f"{line}. By rows held out {measure} was {loss.accuracy_before:.3f} before and {loss.accuracy_after:.3f} after "
+        f"(standard error of the difference {loss.accuracy_std_error:.3f})."
+    )
 
 
 def removed_columns(estimator: Estimator, encoder: Encoder) -> list[str]:

@@ -1,7 +1,7 @@
 """Sparsity control: which units go, and when.
 
-`exact`: on a cubic schedule the groups with the least evidence (Savage-Dickey, in nats, never clipped, ties broken
-by position) are removed until exactly the goal remains; a layer always keeps one. `paper`: when more groups than the
+`exact`: on a cubic schedule the groups whose removal loses the least (`ranking`, ties broken by position) are removed
+until exactly the goal remains; a layer always keeps one. `paper`: when more groups than the
 target are surely active, the sure ones start afresh and the others are gone. Paper: Section III-C; erratum E9.
 Oracle: the counts themselves, and a brute-force choice on small cases.
 """
@@ -23,20 +23,20 @@ class Group(NamedTuple):
 
     layer: int
     units: np.ndarray
-    evidence: float
+    loss: float
 
 
-def groups_of(active: Masks, evidence: list[np.ndarray], group_of: np.ndarray | None) -> list[Group]:
-    """The groups still there, least evidence first; equal evidence falls to the later position."""
+def groups_of(active: Masks, losses: list[np.ndarray], group_of: np.ndarray | None) -> list[Group]:
+    """The groups still there, the least loss first; of equal losses the later position goes first."""
     groups = []
-    for l, (mask, values) in enumerate(zip(active, evidence, strict=True)):
+    for l, (mask, values) in enumerate(zip(active, losses, strict=True)):
         units = np.flatnonzero(mask)
         if l == 0 and group_of is not None:
             members = [units[group_of[units] == g] for g in np.unique(group_of[units])]
         else:
             members = [units[i : i + 1] for i in range(len(units))]
         groups += [Group(l, m, float(values[m[0]])) for m in members]
-    return sorted(groups, key=lambda g: (g.evidence, -g.layer, -int(g.units[0])))
+    return sorted(groups, key=lambda g: (g.loss, -g.layer, -int(g.units[0])))
 
 
 def progress(settings: Settings, epochs_done: float) -> float:
@@ -49,12 +49,17 @@ def progress(settings: Settings, epochs_done: float) -> float:
     return 1 - (1 - (epochs_done - start) / (end - start)) ** 3
 
 
-def n_groups(network: Network, group_of: np.ndarray | None) -> list[int]:
-    """Number of groups of each layer, Q_W in all."""
+def is_over(settings: Settings, epochs_done: float) -> bool:
+    """Whether the exact rule removes nothing any more, if anything is to be removed at all."""
+    return not settings.prunes or progress(settings, epochs_done) == 1
+
+
+def n_groups(network: Network, group_of: np.ndarray | None, inputs: bool = True) -> list[int]:
+    """Number of groups of each layer, Q_W in all; without `inputs` those of the first layer do not count."""
     counts = list(network.widths[:-1])
     if group_of is not None:
         counts[0] = len(np.unique(group_of))
-    return counts
+    return counts if inputs else [0, *counts[1:]]
 
 
 def n_left(active: Masks, group_of: np.ndarray | None) -> int:
@@ -65,8 +70,8 @@ def n_left(active: Masks, group_of: np.ndarray | None) -> int:
 
 
 def goal_units(settings: Settings, network: Network, group_of: np.ndarray | None) -> int | None:
-    """round(keep Q_W), or None when the goal is not a total of units."""
-    total = sum(n_groups(network, group_of))
+    """round(keep Q_W), or None when the goal is not a total of units. Inputs count if they may go."""
+    total = sum(n_groups(network, group_of, settings.prune_inputs))
     if isinstance(settings.keep, float):
         return round(settings.keep * total)
     return settings.keep if isinstance(settings.keep, int) else None
@@ -74,28 +79,39 @@ def goal_units(settings: Settings, network: Network, group_of: np.ndarray | None
 
 def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None) -> None:
     """Raise ValueError for a goal no network can meet."""
-    depth, counts = network.n_layers, n_groups(network, group_of)
-    units = goal_units(settings, network, group_of)
-    if units is not None and not depth <= units <= sum(counts):
+    spared = not settings.prune_inputs
+    depth, counts = network.n_layers, n_groups(network, group_of, settings.prune_inputs)
+    if spared and depth == 1:
+        raise ValueError("prune_inputs=False leaves nothing to prune: the network has no hidden layer")
+    units, layers = goal_units(settings, network, group_of), depth - spared
+    if units is not None and not layers <= units <= sum(counts):
         raise ValueError(
-            f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {depth} layers needs one; "
-            f"expected {depth} to {sum(counts)} units, or the fraction that gives as many"
+            f"keep={settings.keep!r} leaves {units} of {sum(counts)} units: each of the {layers} layers needs one; "
+            f"expected {layers} to {sum(counts)} units, or the fraction that gives as many"
         )
     keep = settings.keep
     if isinstance(keep, tuple) and (len(keep) != depth or not all(0 < k <= 1 for k in keep)):
         raise ValueError(f"keep={keep!r}: expected {depth} fractions in (0, 1], one for each layer's units")
-    smallest = (*(1 for _ in range(depth)), network.widths[-1])
+    if isinstance(keep, tuple) and spared and keep[0] != 1:
+        raise ValueError(f"keep={keep!r} asks for fewer inputs, which prune_inputs=False spares: begin it with 1.0")
+    smallest = (network.widths[0] if spared else 1, *(1 for _ in range(depth - 1)), network.widths[-1])
     for name, cost in (("max_params", n_params), ("max_multiply_adds", n_multiply_adds)):
         budget = getattr(settings, name)
         if budget is not None and budget < cost(smallest):
-            raise ValueError(f"{name}={budget}: even one unit in each layer needs {cost(smallest)}")
+            kept = "all inputs and one unit in each hidden layer need" if spared else "even one unit in each layer needs"
+            raise ValueError(f"{name}={budget}: {kept} {cost(smallest)}")
+
+
+def between(full: int, final: int, share: float) -> int:
+    """How much is left when `share` of the way from all to the goal has been gone."""
+    return round(full + (final - full) * share)
 
 
 def exact(
     settings: Settings,
     network: Network,
     active: Masks,
-    evidence: list[np.ndarray],
+    losses: list[np.ndarray],
     group_of: np.ndarray | None,
     share: float,
     asked_groups: np.ndarray | None = None,
@@ -106,25 +122,22 @@ def exact(
     was asked for (where they differ: after a compaction).
     """
     asked_groups = group_of if asked_groups is None else asked_groups
-    queue = groups_of(active, evidence, group_of)
+    queue = [group for group in groups_of(active, losses, group_of) if group.layer or settings.prune_inputs]
     left = [sum(g.layer == l for g in queue) for l in range(len(active))]
-    counts = n_groups(network, asked_groups)
+    counts = n_groups(network, asked_groups, settings.prune_inputs)
     active = [mask.copy() for mask in active]
-
-    def between(full: int, final: int) -> int:
-        return round(full + (final - full) * share)
 
     def is_met(layer: int) -> bool:
         """Whether a group of this layer may stay."""
         if isinstance(settings.keep, tuple):
-            return left[layer] <= between(counts[layer], max(1, round(settings.keep[layer] * counts[layer])))
+            return left[layer] <= between(counts[layer], max(1, round(settings.keep[layer] * counts[layer])), share)
         units = goal_units(settings, network, asked_groups)
         if units is not None:
-            return sum(left) <= between(sum(counts), units)
+            return sum(left) <= between(sum(counts), units, share)
         widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
         if settings.max_params is not None:
-            return n_params(widths) <= max(settings.max_params, between(network.n_params, settings.max_params))
-        return n_multiply_adds(widths) <= between(network.n_multiply_adds, settings.max_multiply_adds or 0)
+            return n_params(widths) <= max(settings.max_params, between(network.n_params, settings.max_params, share))
+        return n_multiply_adds(widths) <= between(network.n_multiply_adds, settings.max_multiply_adds or 0, share)
 
     for group in queue:
         if left[group.layer] > 1 and not is_met(group.layer):

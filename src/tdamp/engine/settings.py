@@ -53,6 +53,7 @@ class Settings:
         low, so that those that remain can take over, and data_weight begins anew after that.)
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
+    prune_inputs: whether inputs may go. If not, they do not count towards `keep` either.
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
         that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain). Infinity, or
         None, leaves every step as it is.
@@ -92,6 +93,7 @@ class Settings:
     keep: float | int | tuple[float, ...] | None = None
     max_params: int | None = None
     max_multiply_adds: int | None = None
+    prune_inputs: bool = True
     pruning: Pruning = "exact"
     prune_start: float = 0.1
     prune_end: float = 0.5
@@ -132,8 +134,9 @@ class Settings:
         self._check_number("trust", "a positive number, or None for no limit", lambda value: value > 0)
         for name in ("init_active_prob", "active_threshold", "noise_rate", "pasp_power"):
             self._check_number(name, "a number in (0, 1]", lambda value: 0 < value <= 1)
-        if not isinstance(self.centre_inputs, bool):
-            raise ValueError(f"centre_inputs={self.centre_inputs!r}: expected True or False")
+        for name in ("centre_inputs", "prune_inputs"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected True or False")
         for name in ("damping", "centre_rate", "input_dropout"):
             self._check_number(name, "a number in [0, 1)", lambda value: 0 <= value < 1)
         if not 0 <= self.prune_start <= self.prune_end <= 1:
@@ -146,6 +149,8 @@ class Settings:
             raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
         if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
             raise ValueError('pruning="paper" needs prior="group" and keep as a fraction of all units')
+        if self.pruning == "paper" and self.prunes and not self.prune_inputs:
+            raise ValueError('pruning="paper" counts inputs as units that may go: leave prune_inputs=True')
         if self.pruning == "paper" and self.prunes and self.init_active_prob == 1:
             raise ValueError("init_active_prob=1: units that are surely active are never removed; expected less than 1")
         if isinstance(self.keep, float) and not 0 < self.keep <= 1:

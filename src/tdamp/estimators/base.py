@@ -30,7 +30,10 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
     prior : "gaussian" (every unit is needed), "group" (each unit is needed or not, with a probability) or "burst"
         (neighbours are needed together). `keep` works with each.
     keep : what remains of the inputs and hidden units: a fraction of all, a number of units, or a fraction for each
-        layer's units; None removes none.
+        layer's units; None removes none; "auto" finds the smallest network whose log score on rows not trained on is
+        within a standard error of the best. `pruning_loss_` says what it cost, and a loss beyond chance is warned of.
+    max_params, max_multiply_adds : budgets to meet instead.
+    prune_inputs : whether inputs may go; if not, `keep` counts the hidden units alone.
     pruning : "exact" ends with exactly the number asked for, "paper" is the published rule.
     active_threshold, init_active_prob : the published rule's rho_th, from which on a unit is surely needed, and rho_0,
         the probability at which units are put in question (with a group prior); 0.9 and 0.5.
@@ -99,7 +102,10 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         activation: str = "relu",
         preset: str | None = None,
         prior: str = "auto",
-        keep: float | int | Sequence[float] | None = None,
+        keep: float | int | str | Sequence[float] | None = None,
+        max_params: int | None = None,
+        max_multiply_adds: int | None = None,
+        prune_inputs: bool = True,
         pruning: str = "auto",
         active_threshold: Any = "auto",
         init_active_prob: Any = "auto",
@@ -132,6 +138,9 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         self.preset = preset
         self.prior = prior
         self.keep = keep
+        self.max_params = max_params
+        self.max_multiply_adds = max_multiply_adds
+        self.prune_inputs = prune_inputs
         self.pruning = pruning
         self.active_threshold = active_threshold
         self.init_active_prob = init_active_prob

@@ -173,20 +173,6 @@ def noise_rate(n_rows: float, batch_size: int) -> float:
     return 1 - (1 - NOISE_STEP) ** (unit / min(batch_size, n_rows))
 
 
-MANY_ROWS = 1000
-
-
-def pruning(n_rows: int, data_weight: float | tuple[float, ...]) -> dict[str, Any]:
-    """Further settings for a table whose network is to be pruned.
-
-    Below MANY_ROWS rows a network must have learned before its units can be judged: they go from 0.3 to 0.7 of the
-    epochs, with the data weight and memory of a network that is not pruned. (Friedman's function of five inputs out of
-    ten, 300 rows, a fifth of the units kept: R2 0.93 with the five inputs, against 0.72 with three of them.) With more
-    rows the engine's own schedule, which begins early and forgets fast, is better (digits: 3.3 % against 4.4 % error).
-    """
-    return {} if n_rows >= MANY_ROWS else {"memory": data_weight, "prune_start": 0.3, "prune_end": 0.7}
-
-
 DEEP_HIDDEN = 6
 """Hidden layers from which on a network is deep."""
 STEADY = 0.4

@@ -16,11 +16,15 @@ from sklearn.utils import check_random_state
 
 from ..engine import compact
 from ..engine.network import Network
+from ..engine.prune import n_groups
+from ..engine.settings import Settings
 from ..engine.state import remove
 from ..export.plain import Plain, plain_of
 from ..prediction.relevance import occam
 from ..prediction.samples import Sample, draw
+from ..training.data import check_groups
 from ..training.fitted import Fitted
+from ..training.pruning_loss import PruningLoss
 from .parameters import group_ids_of
 
 
@@ -29,6 +33,7 @@ class FittedAttributes(SelectorMixin):
 
     fitted_: Fitted
     network_: Network
+    settings_: Settings
     lost_log_likelihood_: np.ndarray  # (inputs,), in nats, without each input: see `prediction.relevance`
     x_mean_: np.ndarray
     x_scale_: np.ndarray
@@ -47,6 +52,20 @@ class FittedAttributes(SelectorMixin):
     def n_units_(self) -> int:
         """Inputs and hidden units that remain."""
         return self._need_fitted().n_units
+
+    @property
+    def n_groups_(self) -> tuple[int, int]:
+        """Groups that remain and groups that could go, those of the inputs and hidden units: what `keep` counts."""
+        fitted, ids = self._need_fitted(), check_groups(group_ids_of(self, self.network_.widths[0]), self.network_.widths[0])
+        inputs = self.settings_.prune_inputs
+        here = None if ids is None else ids[fitted.inputs]
+        return sum(n_groups(fitted.network, here, inputs)), sum(n_groups(self.network_, ids, inputs))
+
+    @property
+    def pruning_loss_(self) -> PruningLoss | None:
+        """Log score, and accuracy or R2, before and after pruning, by rows that were not trained on; None if nothing was
+        pruned, or no rows were held out."""
+        return self._need_fitted().pruning
 
     @property
     def active_prob_(self) -> tuple[np.ndarray, ...]:

@@ -27,6 +27,7 @@ from ..training.outcome import Outcome, TrainingWarning, users_level
 from ..training.progress import Show, watching
 from ..training.stored import Streamed
 from .from_source import prepare_source
+from .harm import harm
 from .parameters import group_ids_of, seed_of
 from .preprocess import Problem, prepare
 
@@ -65,7 +66,7 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
             job = replace(job, tick=None if show is None else lambda epochs: show(epochs, None, {}))
             fitted = fit_streamed(job, data, checkpoint)
         else:
-            how: dict[str, Any] = {"streams": problem.streams, "others": problem.others}
+            how: dict[str, Any] = {"streams": problem.streams, "others": problem.others, "any_size": problem.any_size}
             fitted, settings = select_and_fit(job, problem.fraction, show=show, checkpoint=checkpoint, **how)
             before = None if start is None else start.learned
             fitted = replace(fitted, learned=learned(before, data.x, data.y))
@@ -77,6 +78,8 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
     estimator.settings_ = settings
     if fitted.outcome is not Outcome.OK:
         TrainingWarning.tell(fitted.outcome)
+    if fitted.pruning is not None and fitted.pruning.hurts:
+        warnings.warn(harm(estimator, fitted.pruning), TrainingWarning, stacklevel=users_level())
     if start is not None and problem.fraction is not None and fitted.unseen is None:
         warnings.warn(
             "this fit goes on from one that may have learned from any of these rows, so none can tell when to "

@@ -6,6 +6,7 @@ The estimators and the federation both begin here; the size of the data decides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,10 +14,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..engine.network import Network, name_of
+from ..engine.prune import n_groups
 from ..engine.settings import PAPER, Settings
 from ..factors.likelihoods.base import Likelihood
 from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..training.data import check_groups
 from . import defaults
+from .stages import staged
 
 TUNABLE = (
     "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "noise_rate",
@@ -67,14 +71,14 @@ def group_ids_of(estimator: Any, n_inputs: int) -> np.ndarray | None:
 def settings_of(
     estimator: Any, network: Network, n_rows: int, streams: bool = False, n_all: float | None = None
 ) -> tuple[Settings, bool]:
-    """The settings of a fit, and whether rows are held out to stop by; `n_rows` may be a client's of `n_all`."""
+    """The settings of a fit with all units, and whether rows are held out to stop by; `n_rows` may be a client's of `n_all`."""
     check_switches(estimator)
     printed = estimator.preset == "paper"
     explicit = {name: value for name in TUNABLE if not is_auto(value := getattr(estimator, name))}
     early = estimator.early_stopping
     chosen = defaults.choose(n_rows, (False if printed else None) if is_auto(early) else bool(early))
     gaussian = explicit.get("prior", "gaussian") == "gaussian" and not printed
-    shallow = network.output.is_calibrated and network.n_layers <= 2 and gaussian and estimator.keep is None
+    shallow = network.output.is_calibrated and network.n_layers <= 2 and gaussian
     if chosen.hold_out and not streams and shallow and n_rows < defaults.HUGE_ROWS:
         chosen = defaults.choose_shallow(chosen, n_rows)
     if chosen.hold_out and not streams and anneals(estimator, network, n_rows):
@@ -85,28 +89,43 @@ def settings_of(
     rest.pop("memory", None)
     rest["noise_rate"] = defaults.noise_rate(n_all or n_rows, chosen.batch_size)
     values = {**rest, **(PAPER if printed else {}), **explicit}
-    keep = kept(estimator.keep)
     further: dict[str, Any] = {}
-    if keep is not None:
-        further = defaults.pruning(n_rows, values["data_weight"])
-    elif chosen.memory is not None and is_auto(estimator.data_weight):
+    if chosen.memory is not None and is_auto(estimator.data_weight):
         further["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
     else:
         further = defaults.deep(network.n_layers, values["data_weight"], values["max_epochs"])
-    named = {"noise_update": estimator.noise_update, "keep": keep, "patience": estimator.patience}
+    named = {"noise_update": estimator.noise_update, "patience": estimator.patience}
     return Settings(**{**values, **further, **named}), chosen.hold_out
+
+
+LEAST_SHARE = 0.05
+"""Of the units: the smallest network that keep="auto" looks at."""
+
+
+def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
+    """The settings with the estimator's goal of what remains, in stages if the exact rule is to meet it."""
+    goal = {"keep": kept(estimator.keep), "prune_inputs": bool(estimator.prune_inputs)}
+    goal |= {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds")}
+    if is_auto(goal["keep"]):
+        ids = check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])
+        counts = n_groups(network, ids, goal["prune_inputs"])
+        goal["keep"] = max(round(LEAST_SHARE * sum(counts)), sum(count > 0 for count in counts))
+    aimed = replace(settings, **goal)
+    if not aimed.prunes or settings.pruning == "paper":
+        return aimed
+    return replace(staged(settings, None if is_auto(estimator.max_epochs) else settings.max_epochs), **goal)
 
 
 def anneals(estimator: Any, network: Network, n_rows: int) -> bool:
     """Whether this is a classification for `defaults.choose_classes`."""
-    plain = estimator.keep is None and estimator.preset is None and estimator.prior in ("auto", "gaussian")
+    plain = estimator.preset is None and estimator.prior in ("auto", "gaussian")
     shallow = network.n_layers - 1 < defaults.DEEP_HIDDEN
     return network.output.has_classes and plain and shallow and defaults.MANY_STEPS <= n_rows < defaults.HUGE_ROWS
 
 
 def check_switches(estimator: Any) -> None:
     """Raise ValueError for a switch that is neither on nor off: the text "no" would count as on."""
-    for name in ("early_stopping", "standardize", "warm_start"):
+    for name in ("early_stopping", "standardize", "warm_start", "prune_inputs"):
         value = getattr(estimator, name)
         if not isinstance(value, bool | np.bool_) and not (name == "early_stopping" and is_auto(value)):
             choices = 'True, False or "auto"' if name == "early_stopping" else "True or False"
@@ -132,16 +151,16 @@ def hidden_widths(sizes: Any) -> tuple[int, ...]:
     return tuple(map(int, each))
 
 
-def kept(keep: Any) -> float | int | tuple[float, ...] | None:
-    """What is to remain of the units, as `Settings` takes it."""
-    if keep is None:
-        return None
+def kept(keep: Any) -> float | int | str | tuple[float, ...] | None:
+    """What is to remain of the units, as `Settings` takes it, or "auto"."""
+    if keep is None or is_auto(keep):
+        return keep
     if isinstance(keep, Real) and not isinstance(keep, bool | np.bool_):
         return int(keep) if isinstance(keep, Integral) else float(keep)
     if isinstance(keep, list | tuple | np.ndarray) and np.ndim(keep) == 1 and all(isinstance(k, Real) for k in keep):
         return tuple(float(k) for k in keep)
     raise ValueError(
-        f"keep={keep!r}: expected a fraction in (0, 1], a number of units, a fraction for each layer, or None"
+        f'keep={keep!r}: expected a fraction in (0, 1], a number of units, a fraction for each layer, "auto" or None'
     )
 
 

@@ -51,7 +51,10 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
         likelihood: str | None = None,
         preset: str | None = None,
         prior: str = "auto",
-        keep: float | int | Sequence[float] | None = None,
+        keep: float | int | str | Sequence[float] | None = None,
+        max_params: int | None = None,
+        max_multiply_adds: int | None = None,
+        prune_inputs: bool = True,
         pruning: str = "auto",
         active_threshold: Any = "auto",
         init_active_prob: Any = "auto",
@@ -80,7 +83,8 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
         checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
-            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep, pruning=pruning,
+            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep,
+            max_params=max_params, max_multiply_adds=max_multiply_adds, prune_inputs=prune_inputs, pruning=pruning,
             active_threshold=active_threshold, init_active_prob=init_active_prob, groups=groups, pasp=pasp,
             data_weight=data_weight, noise_update=noise_update, noise_every=noise_every,
             noise_rate=noise_rate, trust=trust, centre_rate=centre_rate, input_dropout=input_dropout, sweeps=sweeps,

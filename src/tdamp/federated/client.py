@@ -22,6 +22,7 @@ from ..training.data import Data
 from ..training.epoch import Epoch
 from ..training.fitted import Fitted, active_units
 from ..training.outcome import Outcome
+from ..training.ranking import Ranking
 from . import calibration, held_out
 from .messages import Belief, Broadcast, FinalReport, Upload
 from .packing import pack_upload, unpack_broadcast
@@ -35,6 +36,7 @@ class Client:
         self.number, self.terms, self.ids = number, terms, ids
         self.data, self.held = held_out.split_rows(data, terms.hold_out, terms.seed)
         self._feed: Feed | None = None
+        self.ranking = Ranking(self.data, terms.seed, number)
 
     def train(self, broadcast: Broadcast) -> Upload:
         """The local epochs of a round."""
@@ -48,7 +50,7 @@ class Client:
             state, stats, info = Epoch(feed, rng).run(work.plan, knobs, work.ids, state, work.anchors)
             log_evidence = info.log_evidence if log_evidence is None else log_evidence
         scores = self.score_held_out(broadcast)
-        return work.upload(jax.device_get(state), stats, log_evidence, self.n_rows, scores)
+        return work.upload(self, state, stats, log_evidence, scores)
 
     def score_held_out(self, broadcast: Broadcast) -> np.ndarray:
         """Log scores of the rows held out under the posterior that was sent; zeros for the random start."""
@@ -108,7 +110,7 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
     for k, client in enumerate(clients):
         state, noise_stats, evidence = jax.tree.map(lambda leaf, k=k: leaf[k], results)
         scores = client.score_held_out(broadcast)
-        uploads.append(work.upload(state, noise_stats, evidence, client.n_rows, scores))
+        uploads.append(work.upload(client, state, noise_stats, evidence, scores))
     return uploads
 
 
@@ -145,6 +147,8 @@ class _LocalProblem:
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
         self.packs = terms.precision == "factored"
+        self.by_schedule = terms.settings.prunes and terms.settings.pruning == "exact"
+        self.round = int(broadcast.epochs_done) // terms.local_epochs
         broadcast = unpack_broadcast(broadcast)
         state, inputs = broadcast.state, np.asarray(broadcast.inputs)
         bucket = compact.bucket_of(terms.settings.prior)
@@ -159,15 +163,19 @@ class _LocalProblem:
             places = zip(broadcast.anchors, index, columns, strict=True)
             self.anchors = jax.device_put(tuple(_take(anchor, rows, cols) for anchor, rows, cols in places))
 
-    def upload(self, state: State, stats: Any, log_evidence: Any, n_rows: float, scores: np.ndarray) -> Upload:
+    def upload(self, client: Client, state: State, stats: Any, log_evidence: Any, scores: np.ndarray) -> Upload:
         """The upload, without the padding."""
-        state, _, _ = compact.take(state, self.network, active_units(state), 1)
+        active, n_rows, losses = active_units(state), client.n_rows, ()
+        if self.by_schedule:
+            ranked = client.ranking(self.network, state, self.inputs, self.ids, self.round)
+            losses = tuple(loss[mask] for loss, mask in zip(ranked, active, strict=True))
+        state, _, _ = compact.take(state, self.network, active, 1)
         layers = jax.device_get(state.layers)
         posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in layers)
         noise = np.asarray(state.noise_var)
         noise_stats = jax.tree.map(lambda sums: np.asarray(sums, noise.dtype), stats)
         mean_evidence = np.asarray(log_evidence / n_rows, noise.dtype)
-        upload = Upload(posterior, noise, noise_stats, mean_evidence, np.asarray(n_rows, np.float64), scores)
+        upload = Upload(posterior, noise, noise_stats, mean_evidence, np.asarray(n_rows, np.float64), scores, losses)
         return pack_upload(upload, [layer.base_var for layer in layers]) if self.packs else upload
 
 

@@ -42,7 +42,9 @@ class Upload(NamedTuple):
 
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
     rows, each before it was learned from (in this round). `judged` are the log scores of rows held out, under the
-    posterior that was sent (`calibration.held_out_scores`). The fields' names are those of the wire format.
+    posterior that was sent (`calibration.held_out_scores`). `losses` are what the client's rows are expected to lose
+    without each unit's group (`engine.ranking`), layer by layer; none where units are not to be removed by that. The
+    fields' names are those of the wire format.
     """
 
     posterior: tuple[Belief, ...]
@@ -51,6 +53,7 @@ class Upload(NamedTuple):
     log_evidence: np.ndarray
     n_rows: np.ndarray
     judged: np.ndarray
+    losses: tuple[np.ndarray, ...] = ()
 
 
 class FinalReport(NamedTuple):
@@ -94,7 +97,8 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     """The message that has these arrays; KeyError names one that is missing."""
     moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
     belief: Any = Belief(_weight(arrays), moments, 0)  # type: ignore[arg-type]
-    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0), arrays)  # type: ignore[arg-type]
+    losses: Any = (0,) * n_layers if "losses.0" in arrays else ()
+    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0, losses), arrays)  # type: ignore[arg-type]
 
 
 def broadcast_from(arrays: Arrays, n_layers: int, prior: str) -> Broadcast:

@@ -17,7 +17,7 @@ from ..engine.network import Network
 from ..engine.settings import Settings
 from ..engine.state import State, start
 from ..estimators import defaults
-from ..estimators.parameters import group_ids_of, is_auto, likelihood_of, network_of, settings_of
+from ..estimators.parameters import group_ids_of, is_auto, kept, likelihood_of, network_of, settings_of
 from ..training.calibration import Calibration
 from ..training.data import check_groups
 from ..training.fitted import Fitted
@@ -92,21 +92,25 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
         weight = np.repeat(_by_round(estimator.data_weight, n_rows, terms.rounds), terms.local_epochs)
         changes = {"data_weight": tuple(weight), "memory": None}
         chosen |= {"noise": "server", "step": 1.0, "momentum": 0.0, "forget": 0.0}
-    settings = replace(settings, max_epochs=terms.rounds * terms.local_epochs, **changes)
+    goal = {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds", "prune_inputs")}
+    settings = replace(settings, **goal, keep=kept(estimator.keep), max_epochs=terms.rounds * terms.local_epochs, **changes)
     return replace(terms, settings=settings, **{**chosen, **given})
 
 
 def _schedule(estimator: Any, terms: Terms, n_rows: float, n_clients: int) -> dict[str, Any]:
     """Data weight and memory of every epoch; with many rows also what belongs to `schedule.Schedule`."""
-    rounds, epochs, settings = terms.rounds, terms.local_epochs, terms.settings
+    if is_auto(estimator.keep):
+        raise ValueError('keep="auto" compares sizes on rows of one table: give a federation a number or a fraction')
+    goals = estimator.keep, estimator.max_params, estimator.max_multiply_adds
+    rounds, epochs, prunes = terms.rounds, terms.local_epochs, any(goal is not None for goal in goals)
+    few = n_rows / n_clients < schedule.MANY_ROWS
+    late = {"prune_start": schedule.LATE_START, "prune_end": schedule.LATE_END} if prunes and few else {}
     if not isinstance(estimator.data_weight, str) or n_rows < schedule.MANY_ROWS:
         weight = np.repeat(_by_round(estimator.data_weight, n_rows, rounds), epochs)
-        return {"data_weight": tuple(weight), "memory": tuple(weight / 2)}
-    more: dict[str, Any] = {"learn_base_var": True}
-    if settings.prunes and n_rows / n_clients >= defaults.MANY_ROWS:
-        more |= {"prune_start": schedule.PRUNE_START, "prune_end": schedule.PRUNE_END}
-    end = more.get("prune_end", settings.prune_end)
-    anew = schedule.after_pruning(end, rounds) if settings.prunes else None
+        return late | {"data_weight": tuple(weight), "memory": tuple(weight / 2)}
+    early = {"prune_start": schedule.PRUNE_START, "prune_end": schedule.PRUNE_END} if prunes else {}
+    more: dict[str, Any] = {"learn_base_var": True, **(late or early)}
+    anew = schedule.after_pruning(more["prune_end"], rounds) if prunes else None
     return more | schedule.Schedule().settings(rounds, epochs, anew)
 
 

@@ -13,6 +13,7 @@ from ..algorithm import m_step
 from ..engine import compact, mstep
 from ..engine.network import Network
 from ..engine.plan import plan_of
+from ..engine.ranking import explained
 from ..engine.state import State, is_finite, remove
 from ..engine.turbo import Layer
 from ..factors.priors.catalog import PRIORS
@@ -115,7 +116,9 @@ class Server:
         self.memory, self.floored = result.memory, result.floored
         layers = self.take_step(result.layers) if self.rule.server_step else result.layers
         centres = [weighted_sum([uploads[k].posterior[l].centre for k in clients], shares) for l in range(len(layers))]
-        self.end_round(layers, centres, self.next_noise_var([uploads[k] for k in clients], shares))
+        losses = [[trusted[k] * loss for loss in uploads[k].losses] for k in clients]
+        noise_var = self.next_noise_var([uploads[k] for k in clients], shares)
+        self.end_round(layers, centres, noise_var, [sum(each) for each in zip(*losses, strict=True)])
 
     def unpacked(self, upload: Upload) -> Upload:
         """The upload with a variance for every weight, however it was sent."""
@@ -137,8 +140,17 @@ class Server:
         layers, self.velocity = stepped(self.state.layers, averages, self.velocity, step, momentum)
         return layers
 
-    def end_round(self, layers: Sequence[Layer], centres: Sequence[np.ndarray], noise_var: np.ndarray) -> None:
-        """Take new layers (in the old centres), move the centres, and update hyperparameters and size."""
+    def end_round(
+        self,
+        layers: Sequence[Layer],
+        centres: Sequence[np.ndarray],
+        noise_var: np.ndarray,
+        losses: Sequence[np.ndarray] = (),
+    ) -> None:
+        """Take new layers (in the old centres), move the centres, and update hyperparameters and size.
+
+        Units go by the `losses` of all clients' rows; where clients keep them to themselves, by what the weights tell.
+        """
         moved = tuple(settled(layer, centre) for layer, centre in zip(layers, centres, strict=True))
         state = self.state._replace(layers=moved, noise_var=noise_var.astype(self.state.noise_var.dtype))
         if not is_finite(state):
@@ -147,7 +159,7 @@ class Server:
         self.rounds_done += 1
         self.posterior_round = self.rounds_done
         self._update_hyperparameters()
-        self._remove_units()
+        self._remove_units(losses)
 
     def restore_best(self) -> None:
         """After the last round: back to the best one. The last was not scored; it stays if the one before was best."""
@@ -193,9 +205,13 @@ class Server:
         nothing = mstep.no_stats(self.network, "em", np.asarray(self.state.noise_var).dtype)
         self.state = jax.device_get(_m_step(plan, self.group_of, self.state, nothing)[0])
 
-    def _remove_units(self) -> None:
+    def _remove_units(self, losses: Sequence[np.ndarray]) -> None:
         """Remove units by the sparsity control; what is removed is not sent again."""
-        masks, restart = self.sparsity.remaining(self.state, self.group_of, self.epochs_done)
+
+        def rank(state: State) -> list[np.ndarray]:
+            return list(losses) or explained(state, self.group_of)
+
+        masks, restart = self.sparsity.remaining(self.state, self.group_of, self.epochs_done, rank)
         if masks is not None:
             self._keep_units(masks)
         if restart:

@@ -66,7 +66,9 @@ def _expected(server: Server) -> Upload:
     noise_var: Any = np.asarray(server.state.noise_var)
     posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
-    upload = Upload(posterior, noise_var, stats, np.zeros((), noise_var.dtype), np.zeros(()), _no_scores(server))
+    zero, losses = np.zeros((), noise_var.dtype), tuple(np.zeros(len(layer.offset)) for layer in server.state.layers)
+    ranked = losses if server.sparsity.by_schedule else ()
+    upload = Upload(posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked)
     base_vars = [layer.base_var for layer in server.state.layers]
     return pack_upload(upload, base_vars) if server.terms.precision == "factored" else upload
 
@@ -86,6 +88,8 @@ def _form(arrays: Arrays, expected: Arrays) -> str | None:
             return f"{name} has {int((~np.isfinite(array)).sum())} NaN or infinite values: expected finite numbers."
         if name.endswith(".var") and not (array > 0).all():
             return f"{name} has {int((array <= 0).sum())} values that are not positive: expected variances."
+        if name.startswith("losses.") and not (array >= 0).all():
+            return f"{name} has {int((array < 0).sum())} negative values: no group is expected to gain by its removal."
         if name.endswith((".row", ".column")) and not (array >= 0).all():
             return f"{name} has {int((array < 0).sum())} negative values: expected factors of precisions."
     return None

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.prune import progress
+from ..engine.settings import Settings
 from ..numerics.distribution import Distribution, Level
 from ..prediction import batched
 from ..training.checkpoint import Checkpoint
@@ -24,16 +26,19 @@ from ..training.equal_rows import first_of_kinds
 from ..training.events import part
 from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
-from .snapshots import Snapshot, Snapshots
+from .held_out import judged
+from .snapshots import Judged, Snapshot, Snapshots
 
 FOLDS = 5
 SNAPSHOTS = 25
 """Epochs after which folds are predicted, about, evenly spread: the scores of neighbours hardly differ."""
 
 
-def snapshot_epochs(max_epochs: int) -> list[int]:
-    """The epochs after which folds are predicted, counted from 1; the last one is among them."""
-    return sorted({*range(max_epochs, 0, -max(1, max_epochs // SNAPSHOTS))})
+def snapshot_epochs(settings: Settings) -> list[int]:
+    """The epochs after which folds are predicted, counted from 1: the last one, and while units go every one."""
+    last = settings.max_epochs
+    going = [epoch for epoch in range(1, last) if settings.prunes and 0 < progress(settings, epoch) < 1]
+    return sorted({*range(last, 0, -max(1, last // SNAPSHOTS)), *going})
 
 
 def folds_of(data: Data, seed: int) -> np.ndarray:
@@ -58,9 +63,9 @@ def predict_folds(
     `show` is called after the epochs of the first one.
     """
     data: Any = job.data
-    epochs = snapshot_epochs(job.settings.max_epochs)
+    epochs = snapshot_epochs(job.settings)
     cancelled = Event()  # by the user, or by an error in one fold: then none goes on
-    job = replace(job, mesh=None, groups=None, stage=None)
+    job = replace(job, mesh=None, stage=None)
 
     def train_without(k: int) -> Snapshots:
         snapshots = Snapshots()
@@ -91,7 +96,7 @@ def predict_folds(
 
 def _snapshot(fitted: Fitted, data: Data, held: np.ndarray, weight: np.ndarray) -> Snapshot:
     if not fitted.network.output.is_calibrated:
-        return Snapshot(batched.log_scores(fitted, data.x[held], data.y[held]), None)
+        return Snapshot(judged(fitted, data.x[held], data.y[held]), None)
     all_rows = batched.predicted(fitted, data.x)
     return Snapshot(all_rows.take(held), all_rows.level(weight))
 
@@ -100,7 +105,7 @@ def _joined(parts: tuple[Snapshot, ...], back: np.ndarray) -> Snapshot:
     """Of all folds, the rows in their own order."""
     predictions, levels = zip(*parts, strict=True)
     if levels[0] is None:
-        return Snapshot(np.concatenate(predictions)[back], None)
+        return Snapshot(Judged(*(np.concatenate(each)[back] for each in zip(*predictions, strict=True))), None)
     mean, epistemic, aleatoric, dof = zip(*predictions, strict=True)
     joined = Distribution(np.concatenate(mean), np.concatenate(epistemic), np.concatenate(aleatoric), dof[0])
     return Snapshot(joined.take(back), Level(*np.mean(levels, axis=0)))

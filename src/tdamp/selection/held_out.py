@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,8 +16,9 @@ from ..training.calibration import Calibration
 from ..training.data import Data
 from ..training.equal_rows import as_evidence, drawn_rows, kinds_of
 from ..training.fitted import Fitted
+from ..training.pruning_loss import MeanLoss
 from .calibration import level_of
-from .snapshots import Predictions, Snapshot, Snapshots
+from .snapshots import Judged, Predictions, Snapshot, Snapshots
 
 
 class Scored(NamedTuple):
@@ -24,6 +26,7 @@ class Scored(NamedTuple):
 
     predictions: Predictions
     log_scores: np.ndarray
+    errors: np.ndarray  # 1 for a wrong class; squared errors over the variance of the targets, so that R2 = 1 - mean
     level: Level | None
 
 
@@ -51,17 +54,21 @@ class HeldOut:
         """Mean log score; that of calibrated predictions as wide as suits these rows best."""
         x, y, _ = self.data
         if not fitted.network.output.is_calibrated:
-            return self.add(batched.log_scores(fitted, x, y), None)
+            return self.add(judged(fitted, x, y), None)
         return self.add(batched.predicted(fitted, x), level_of(fitted, self.trained))
 
     def add(self, predictions: Predictions, level: Level | None) -> float:
         """Keep a snapshot of predictions of these rows; its mean log score."""
-        if isinstance(predictions, np.ndarray):
-            log_scores = predictions
+        if isinstance(predictions, Judged):
+            log_scores, errors = predictions
         else:
             log_scores = calibration.best_log_scores(self.data.y, predictions, self.data.weight)
-        self.snapshots.append(Scored(predictions, log_scores, level))
-        return float(np.average(log_scores, weights=self.data.weight))
+            errors = np.square(self.data.y - predictions.mean)
+        if self.data.y.ndim == 2:
+            spread = np.cov(self.data.y, rowvar=False, ddof=0, aweights=self.data.weight)
+            errors = (errors / np.maximum(np.diag(np.atleast_2d(spread)), np.finfo(float).tiny)).mean(1)
+        self.snapshots.append(Scored(predictions, log_scores, errors, level))
+        return self.mean_log_score(-1)
 
     def packed(self) -> dict[str, np.ndarray]:
         """The snapshots, for a checkpoint; their scores follow from them."""
@@ -75,17 +82,34 @@ class HeldOut:
         for snapshot in snapshots:
             self.add(*snapshot)
 
-    def latest_good(self) -> int:
-        """Index of the last snapshot that the rows cannot tell from the best one: within a standard error of the mean
-        difference of their scores. Schedules are made to be run to their end; few rows end them by chance."""
+    def latest_good(self, among: Sequence[int] | None = None) -> int:
+        """Index of the last snapshot, `among` these or all, that the rows cannot tell from the best one of them: within
+        a standard error. Schedules are made to be run to their end; few rows end them by chance."""
+        among = range(len(self.snapshots)) if among is None else among
+        share = self.data.weight / self.data.weight.sum()
+        best = max(among, key=lambda index: float(share @ self.snapshots[index].log_scores))
+        return max(index for index in among if index == best or self.lost(best, index).within(1))
+
+    def lost(self, before: int, after: int) -> MeanLoss:
+        """By how much the mean log score of one snapshot is less than that of another."""
+        return self._mean(self.snapshots[before].log_scores - self.snapshots[after].log_scores)
+
+    def lost_accuracy(self, before: int, after: int) -> MeanLoss:
+        """By how much the accuracy, or R2, of one snapshot is less than that of another."""
+        return self._mean(self.snapshots[after].errors - self.snapshots[before].errors)
+
+    def mean_log_score(self, index: int) -> float:
+        """Of a snapshot."""
+        return float(np.average(self.snapshots[index].log_scores, weights=self.data.weight))
+
+    def accuracy(self, index: int) -> float:
+        """The share of the rows whose class is right, or R2."""
+        return 1 - float(np.average(self.snapshots[index].errors, weights=self.data.weight))
+
+    def _mean(self, lost: np.ndarray) -> MeanLoss:
         share, kind = self.data.weight / self.data.weight.sum(), np.unique(self.kinds, return_inverse=True)[1]
-        best = max((each.log_scores for each in self.snapshots), key=lambda scores: float(share @ scores))
-        for index in range(len(self.snapshots) - 1, -1, -1):
-            lost = best - self.snapshots[index].log_scores
-            mean = share @ lost
-            if mean <= np.sqrt(np.square(np.bincount(kind, share * (lost - mean))).sum()):
-                return index
-        raise AssertionError("the best one is as good as itself")
+        mean = float(share @ lost)
+        return MeanLoss(mean, float(np.sqrt(np.square(np.bincount(kind, share * (lost - mean))).sum())))
 
     def calibration(self, fitted: Fitted) -> Calibration | None:
         """Calibration of a network by these rows; None where predictions are left as they are."""
@@ -95,11 +119,19 @@ class HeldOut:
 
     def calibration_at(self, index: int, fitted: Fitted) -> Calibration | None:
         """Calibration of this snapshot, carried over to a network that learned from more rows; or None."""
-        predictions, _, level = self.snapshots[index]
-        if isinstance(predictions, np.ndarray) or level is None:
+        predictions, _, _, level = self.snapshots[index]
+        if isinstance(predictions, Judged) or level is None:
             return None
         by = calibration.calibrate(self.data.y, predictions, self.evidence)
         return by.carried(level, level_of(fitted, self.trained))
+
+
+def judged(fitted: Fitted, x: np.ndarray, y: np.ndarray) -> Judged:
+    """How good predictions are that are not calibrated."""
+    if fitted.network.output.has_classes:
+        log_probs = batched.log_probs(fitted, x)
+        return Judged(log_probs[np.arange(len(x)), y], (log_probs.argmax(1) != y).astype(np.float64))
+    return Judged(batched.log_scores(fitted, x, y), np.square(y - batched.predicted(fitted, x).mean))
 
 
 def hold_out(data: Data, fraction: float, seed: int, start: Fitted | None = None) -> tuple[Data, HeldOut] | None:

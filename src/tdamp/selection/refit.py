@@ -8,53 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ..engine.settings import Settings
-from ..training.calibration import Calibration
 from ..training.checkpoint import Checkpoint
-from ..training.events import part
 from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
 from .calibration import carried_over, of_stream, unstretched
-from .cross_validation import FOLDS, folds_of, predict_folds, snapshot_epochs
-from .held_out import HeldOut, hold_out
+from .held_out import hold_out
+from .pruning import judged_by
+from .selection import Selection, selection_of
+from .size import smallest
 
-CROSS_VALIDATED_ROWS = 3000
-"""Up to so many rows epochs are chosen by cross-validation: it costs five trainings."""
 REFIT_ROWS = 100_000
 """Up to so many rows a network is trained again on all of them."""
 
 
-class Selection(NamedTuple):
-    """Scores of the epochs of a training by rows that it did not learn from."""
-
-    held: HeldOut
-    scores: dict[int, float]  # mean log score by epoch, one for each snapshot
-
-    def epochs(self) -> int:
-        """How many epochs to train for."""
-        return list(self.scores)[self.held.latest_good()]
-
-    def score(self) -> float:
-        """Mean log score after so many epochs."""
-        return self.scores[self.epochs()]
-
-    def calibration(self, fitted: Fitted) -> Calibration | None:
-        """Calibration of a network trained for so long on all rows."""
-        return self.held.calibration_at(self.held.latest_good(), fitted)
-
-
 def select_and_fit(
     job: TrainingJob, fraction: float | None, *, streams: bool = False, others: Sequence[Settings] = (),
-    show: Callback | None = None, checkpoint: Checkpoint | None = None,
+    any_size: bool = False, show: Callback | None = None, checkpoint: Checkpoint | None = None,
 ) -> tuple[Fitted, Settings]:  # fmt: skip
     """Train on the job's rows, `fraction` of which may be held out (None: none), and calibrate.
 
-    Where rows that are held out are learned from in the end, they also choose between the job's settings and `others`;
-    those that were chosen are returned, too.
+    Where rows that are held out are learned from in the end, they also choose between the job's settings and `others`,
+    and with `any_size` how many units remain, from all down to the goal; the settings that were chosen are returned.
     A training that continues from a start holds out what the start is known not to have learned from, or nothing.
     Where it `streams` all rows are new to the start, and are predicted before they are learned from.
     Where there are several trainings the job's callback is called in the last one, whose posterior it is, and `show`
@@ -63,22 +43,27 @@ def select_and_fit(
     data: Any = job.data
     last = replace(job, stage=None if checkpoint is None else checkpoint.stage("training"))
     if fraction is not None and job.start is None and learns_from_all(job.settings, len(data.x)):
-        select = select_by_folds if len(data.x) <= CROSS_VALIDATED_ROWS else select_by_held_out
-        best, chosen = None, job.settings
-        for number, candidate in enumerate((job.settings, *others)):
-            selection = select(replace(job, settings=candidate), fraction, show, checkpoint, number)
-            if selection is not None and (best is None or selection.score() > best.score()):
-                best, chosen = selection, candidate
+        select = partial(selection_of, fraction=fraction, show=show, checkpoint=checkpoint)
+        candidates = [replace(job, settings=settings) for settings in (job.settings, *others)]
+        selections = [select(one, name="other" * number) for number, one in enumerate(candidates)]
+        best = max((one for one in selections if one is not None), key=Selection.score, default=None)
+        if best is not None and any_size:
+            best = smallest(job, best, select)
         if best is not None:
-            fitted = train(last.on(data, settings=replace(chosen, max_epochs=best.epochs())))
+            fitted = train(last.on(data, settings=best.settings_to_train()))
             history = _with_scores(fitted.history, best.scores)
-            return replace(fitted, history=history, calibration=best.calibration(fitted)), chosen
+            calibration, loss = best.calibration(fitted), best.pruning_loss()
+            return replace(fitted, history=history, calibration=calibration, pruning=loss), best.settings
+    if any_size:
+        raise ValueError(
+            'keep="auto" needs rows that are held out and learned from in the end: use early_stopping="auto", the '
+            f"Gaussian prior, a fit from the start and {REFIT_ROWS} rows at most, or give keep a number"
+        )
     split = None if fraction is None else hold_out(data, fraction, job.seed, job.start)
     if split is not None:
         rest, held = split
         fitted = train(last.on(rest, monitor=held.score))
-        fitted = replace(fitted, calibration=held.calibration(fitted), unseen=np.unique(held.kinds))
-        return fitted, job.settings
+        return replace(judged_by(held, fitted, job.settings), unseen=np.unique(held.kinds)), job.settings
     fitted = train(last.on(data))
     if job.start is None:
         return replace(fitted, calibration=unstretched(fitted, data)), job.settings
@@ -88,38 +73,7 @@ def select_and_fit(
 
 def learns_from_all(settings: Settings, n_rows: int) -> bool:
     """Whether rows held out are learned from in the end: by a network of all its units, if they are not too many."""
-    return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and not settings.prunes
-
-
-def select_by_folds(
-    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None = None, number: int = 0
-) -> Selection | None:
-    """By cross-validation, whose folds have a size of their own; None if too few rows differ, or a training goes wrong
-    before its first snapshot."""
-    data: Any = job.data
-    held, fold = HeldOut(data, data), folds_of(data, job.seed)
-    if len(np.unique(fold)) < FOLDS:
-        return None
-    snapshots = predict_folds(job, fold, show, checkpoint, f"{'other' * number}fold")
-    epochs = snapshot_epochs(job.settings.max_epochs)
-    scores = {epoch: held.add(*snapshot) for epoch, snapshot in zip(epochs, snapshots, strict=False)}
-    return Selection(held, scores) if scores else None
-
-
-def select_by_held_out(
-    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None = None, number: int = 0
-) -> Selection | None:
-    """By a training on the other rows; None if all are needed."""
-    data: Any = job.data
-    split = hold_out(data, fraction, job.seed)
-    if split is None:
-        return None
-    rest, held = split
-    stage = None if checkpoint is None else checkpoint.stage(f"validation{number or ''}", held)
-    with part("validation"):
-        fitted = train(job.on(rest, groups=None, stage=stage, callback=show, monitor=held.score))
-    scores = {record["epoch"]: record["held_out"] for record in fitted.history}
-    return Selection(held, scores) if scores else None
+    return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and settings.pruning == "exact"
 
 
 def _with_scores(history: tuple[dict[str, Any], ...], scores: dict[int, float]) -> tuple[dict[str, Any], ...]:

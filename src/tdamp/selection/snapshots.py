@@ -8,8 +8,16 @@ import numpy as np
 
 from ..numerics.distribution import Distribution, Level
 
-Predictions = Distribution | np.ndarray
-"""Predictions of rows: distributions where they are calibrated, otherwise the log scores of the targets, (rows,)."""
+
+class Judged(NamedTuple):
+    """Log scores of rows, and their errors: 1 for a wrong class, or the squared error of a number."""
+
+    log_scores: np.ndarray
+    errors: np.ndarray
+
+
+Predictions = Distribution | Judged
+"""Predictions of rows: distributions where they are calibrated, otherwise how good they were."""
 
 
 class Snapshot(NamedTuple):
@@ -27,8 +35,8 @@ class Snapshots(list[Snapshot]):
         if not self:
             return {}
         predictions, levels = zip(*self, strict=True)
-        if isinstance(predictions[0], np.ndarray):
-            return {"log_scores": np.stack(predictions)}
+        if isinstance(predictions[0], Judged):
+            return {name: np.stack(values) for name, values in zip(Judged._fields, zip(*predictions, strict=True), strict=True)}
         parts = zip(Distribution._fields, zip(*predictions, strict=True), strict=True)
         level_parts = zip(Level._fields, zip(*levels, strict=True), strict=True)
         arrays = {name: np.stack(values) for name, values in parts}
@@ -37,7 +45,8 @@ class Snapshots(list[Snapshot]):
     def unpack(self, arrays: dict[str, np.ndarray]) -> None:
         """Replace these snapshots by those that the arrays were made of."""
         if "log_scores" in arrays:
-            self[:] = [Snapshot(scores, None) for scores in arrays["log_scores"]]
+            judged = zip(*(arrays[name] for name in Judged._fields), strict=True)
+            self[:] = [Snapshot(Judged(*each), None) for each in judged]
             return
         predictions = zip(*(arrays.get(name, ()) for name in Distribution._fields), strict=True)
         levels = zip(*(arrays.get(f"level.{name}", ()) for name in Level._fields), strict=True)

@@ -11,6 +11,7 @@ from ..training.fitted import Fitted
 from ..training.stored import Streamed
 from .calibration import carried_over, unstretched
 from .held_out import HeldOut
+from .pruning import judged_by
 
 CHUNK_NUMBERS = 2**23
 """Of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
@@ -29,7 +30,7 @@ def fit_streamed(job: TrainingJob, data: Streamed, checkpoint: Checkpoint | None
     stage = None if checkpoint is None else checkpoint.stage("training", held)
     fitted = train(replace(job, settings=settings, stage=stage, monitor=None if held is None else held.score))
     if held is not None:
-        return replace(fitted, calibration=held.calibration(fitted))
+        return judged_by(held, fitted, settings)
     if job.start is not None:
         return replace(fitted, calibration=carried_over(fitted, data.some, job.start))
     weight = data.some.weight * (data.stored.weight.sum() / data.some.weight.sum())  # some stand for all

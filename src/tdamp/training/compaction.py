@@ -9,16 +9,18 @@ import numpy as np
 from ..engine import compact, prune
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
-from ..engine.state import State, evidence
+from ..engine.state import State
 from .batches import Feed
 from .compiled import in_background
 from .epoch import prepare
 from .fitted import active_units
+from .ranking import Ranking
 from .sparsity import SEGMENTS, SparsityControl
 
 
 def order_smaller(
     sparsity: SparsityControl,
+    ranking: Ranking,
     state: State,
     network: Network,
     kept: Sequence[np.ndarray],
@@ -35,9 +37,13 @@ def order_smaller(
     if not compact.pays(network, active, rows * (settings.max_epochs - due)):
         return None
     groups, expected = sparsity.groups, active
+    group_of = None if groups is None else groups[kept[0]]
+
+    def rank(state: State) -> list[np.ndarray]:
+        return ranking(network, state, kept[0], group_of, 0)
+
     if settings.pruning == "exact" and not exact_size:
-        group_of = None if groups is None else groups[kept[0]]
-        expected = sparsity.forecast(state, group_of, prune.progress(settings, due))
+        expected = sparsity.forecast(state, group_of, prune.progress(settings, due), rank)
     widths = None if exact_size else compact.room(network, expected, bucket)
     small, small_network, index = compact.take(state, network, expected, bucket, widths)
     small_groups = None if groups is None else groups[kept[0][index[0]]]
@@ -46,6 +52,6 @@ def order_smaller(
 
     def compile_all() -> None:
         prepare(plan, knobs, small_groups, small, feed, SEGMENTS)
-        evidence(small, small_groups)
+        ranking(small_network, small, kept[0][index[0]], small_groups, 0)
 
     return compact.Smaller(small_network.widths, due, in_background(compile_all))

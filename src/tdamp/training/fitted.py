@@ -14,6 +14,7 @@ from ..engine.state import State
 from .calibration import Calibration
 from .equal_rows import Learned
 from .outcome import Outcome
+from .pruning_loss import PruningLoss
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Fitted:
     unseen: np.ndarray | None = None  # kinds (`equal_rows.kinds_of`) of rows held out of every epoch, if there are any
     prediction: Prediction = "posterior"  # or "mean": see Settings
     learned: Learned | None = None  # the rows of all epochs so far; None: not known
+    pruning: PruningLoss | None = None  # by rows that were not trained on; None: nothing was pruned, or nothing judged it
 
     @property
     def inputs(self) -> np.ndarray:

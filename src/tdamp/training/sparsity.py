@@ -1,7 +1,8 @@
 """Sparsity control of a training, alone or at the server of a federation: when units are questioned and removed.
 
-`exact`: after `warm_up` epochs every group is put in question, and a cubic schedule removes those with the least
-evidence until the goal is met (`engine.prune.exact`). `paper`: the groups' odds begin at rho_0, because what the random
+`exact`: a cubic schedule removes the groups whose removal is expected to lose the least log-likelihood
+(`engine.ranking`) until the goal is met (`engine.prune.exact`); under a prior that questions groups they are put in
+question after `warm_up` epochs. `paper`: the groups' odds begin at rho_0, because what the random
 start shows is no evidence; when more groups than the target are surely active these restart at rho_0 and the others are
 removed for good (`engine.prune.paper`). A restart leaves the biases' odds as they are.
 Paper: Section III-C, Algorithms 1 and 2; errata E9, E11. Oracle: transcriptions of both algorithms, loop by loop.
@@ -9,13 +10,15 @@ Paper: Section III-C, Algorithms 1 and 2; errata E9, E11. Oracle: transcriptions
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..engine import prune
 from ..engine.network import Network
 from ..engine.prune import Masks
 from ..engine.settings import Settings
-from ..engine.state import State, evidence, question
+from ..engine.state import State, question
 from ..factors.priors.catalog import PRIORS
 from .fitted import active_units
 
@@ -23,6 +26,10 @@ SEGMENTS = 8
 """While units are being removed an epoch is cut into this many parts (into minibatches, if they are fewer), with a few
 units removed after each: the remaining ones adapt before the next ones are removed, so that of two redundant units one
 stays."""
+
+
+Rank = Callable[[State], list[np.ndarray]]
+"""Gives the expected loss without each unit's group, (units,) for each layer."""
 
 
 class SparsityControl:
@@ -64,7 +71,9 @@ class SparsityControl:
             return state
         return self._question(state, group_of, from_here=False)
 
-    def remaining(self, state: State, group_of: np.ndarray | None, epochs_done: float) -> tuple[Masks | None, bool]:
+    def remaining(
+        self, state: State, group_of: np.ndarray | None, epochs_done: float, rank: Rank
+    ) -> tuple[Masks | None, bool]:
         """The units that remain after so many epochs (None: all), and whether they restart (see `restarted`)."""
         if self.by_paper:
             probs = [np.asarray(layer.active_prob) for layer in state.layers]
@@ -73,13 +82,13 @@ class SparsityControl:
         if not self.by_schedule or progress <= self.progress:
             return None, False
         self.progress = progress
-        active, masks = active_units(state), self.forecast(state, group_of, progress)
+        active, masks = active_units(state), self.forecast(state, group_of, progress, rank)
         return (masks if any((a != b).any() for a, b in zip(active, masks, strict=True)) else None), False
 
-    def forecast(self, state: State, group_of: np.ndarray | None, progress: float) -> Masks:
-        """The units that the exact rule would leave at this progress, by the evidence of this state."""
-        nats = evidence(state, group_of)
-        return prune.exact(self.settings, self.network, active_units(state), nats, group_of, progress, self.groups)
+    def forecast(self, state: State, group_of: np.ndarray | None, progress: float, rank: Rank) -> Masks:
+        """The units that the exact rule would leave at this progress, as this state ranks them."""
+        losses = rank(state)
+        return prune.exact(self.settings, self.network, active_units(state), losses, group_of, progress, self.groups)
 
     def restarted(self, state: State, group_of: np.ndarray | None) -> State:
         """The paper's restart: every remaining group at rho_0, its evidence counted from here; biases stay."""
@@ -89,7 +98,7 @@ class SparsityControl:
         """Whether no more units will be removed."""
         if self.by_paper:
             return not self.is_above_goal(state, group_of)
-        return not self.settings.prunes or prune.progress(self.settings, epochs_done) == 1
+        return prune.is_over(self.settings, epochs_done)
 
     def is_above_goal(self, state: State, group_of: np.ndarray | None) -> bool:
         """Whether more groups remain than the goal says."""

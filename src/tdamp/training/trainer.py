@@ -29,8 +29,9 @@ from .events import in_words, outline, tell
 from .fitted import Callback, Fitted, Monitor, active_units
 from .history import Record, epoch_record, times_counted
 from .outcome import Outcome
+from .ranking import Ranking
 from .snapshot import arrays_of, state_of
-from .sparsity import SEGMENTS, SparsityControl
+from .sparsity import SEGMENTS, Rank, SparsityControl
 from .stored import Stored
 
 
@@ -51,7 +52,7 @@ class Trainer:
         mesh: Mesh | None,
     ) -> None:
         self.full_network, self.data, self.settings, self.seed, self.mesh = network, data, settings, seed, mesh
-        self.sparsity = SparsityControl(settings, network, groups)
+        self.sparsity, self.ranking = SparsityControl(settings, network, groups), Ranking(data, seed)
         self.network, self.history, self.fresh = network, list[Record](), start is None
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         if start is None:
@@ -188,15 +189,19 @@ class Trainer:
 
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule during an epoch, as far as its schedule has come."""
-        masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done)
+        masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done, self._rank(epochs_done))
         return state if masks is None else remove(state, masks)
+
+    def _rank(self, epochs_done: float) -> Rank:
+        step = round(SEGMENTS * epochs_done)
+        return lambda state: self.ranking(self.network, state, self.kept[0], self._group_of, step)
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Question units, remove them by the paper's rule, and compact the arrays when it pays."""
         sparsity = self.sparsity
         self.state = sparsity.after_warm_up(self.state, self._group_of, epochs_done - 1, epochs_done)
         if sparsity.by_paper:
-            masks, restart = sparsity.remaining(self.state, self._group_of, epochs_done)
+            masks, restart = sparsity.remaining(self.state, self._group_of, epochs_done, self._rank(epochs_done))
             self.state = self.state if masks is None else remove(self.state, masks)
             if restart:
                 self.state = sparsity.restarted(self.state, self._group_of)
@@ -206,7 +211,9 @@ class Trainer:
     def _shrink(self, active: list[np.ndarray], epochs_done: int) -> None:
         """Have smaller arrays compiled when they pay, and use them when they are due and hold all units."""
         if self.smaller is None:
-            self.smaller = order_smaller(self.sparsity, self.state, self.network, self.kept, self.feed, epochs_done)
+            self.smaller = order_smaller(
+                self.sparsity, self.ranking, self.state, self.network, self.kept, self.feed, epochs_done
+            )
         if self.smaller is None or epochs_done < self.smaller.due:
             return
         if self.smaller.holds(active):

@@ -1,0 +1,74 @@
+"""What a group of weights is worth: the log-likelihood that is expected to be lost without it, in nats.
+
+A gate of 1 multiplies all that a group adds to the z of its layer; the group is removed by gate 0, which leaves its
+units at their centres. If y is as the network believes, the expected loss of log-likelihood on row i is, to second
+order, half the square of the score of the gate, d log p(y_i) / d gate (Bartlett's identity), so that
+
+    loss_g = 1/2 sum_i weight_i (sum_n in g  u_in d log p(y_i) / d u_in)^2,   u taken from its centre.
+
+Each datum counts once, whatever `data_weight` is, and only outputs are compared: the nats of a group mean the same in
+every layer, at every depth, fan-out and group size, and for every likelihood; they add up over rows and clients.
+Not guaranteed: losses of several groups do not add up where groups say the same. Remove a few, then rank again.
+Oracle: each group removed by itself, the change of the predictive distribution measured (tests/engine/test_ranking.py).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
+from ..factors.priors.base import over_groups
+from ..numerics.beliefs import Moments
+from .network import Network
+from .plan import Minibatch
+from .predict import output_moments
+from .state import State
+from .turbo import posterior
+
+
+def group_losses(network: Network, state: State, rows: Minibatch, group_of: Array | None) -> list[Array]:
+    """Expected loss without each unit's group, (units,) for each layer. Rows are not centred; removed units lose 0."""
+    z_var = output_moments(network, state.layers, rows.x).var
+    regions = ACTIVATIONS[network.activation].regions
+    means = [tuple(belief.mean for belief in posterior(layer)) for layer in state.layers]
+
+    def outputs(moves: list[Array]) -> tuple[Array, list[Array]]:
+        """Means of the outputs when inputs of the layers move, and the inputs, centred."""
+        u, inputs = rows.x, []
+        for layer, move, (weight, bias) in zip(state.layers, moves, means, strict=True):
+            inputs.append(u - layer.centre)
+            z = (inputs[-1] + move) @ weight + bias
+            u = piecewise.apply(regions, z)
+        return z, inputs
+
+    def log_likelihood(moves: list[Array]) -> tuple[Array, list[Array]]:
+        z, inputs = outputs(moves)
+        return network.output.log_partition(Moments(z, z_var), rows.y, state.noise_var).sum(), inputs
+
+    still = [jnp.zeros((len(rows.x), len(layer.offset)), rows.x.dtype) for layer in state.layers]
+    slopes, inputs = jax.grad(log_likelihood, has_aux=True)(still)
+    losses = []
+    for l, (slope, u) in enumerate(zip(slopes, inputs, strict=True)):
+        score = slope * u
+        if l == 0 and group_of is not None:
+            score = jax.vmap(over_groups, (0, None))(score, group_of)
+        losses.append(0.5 * rows.weight @ jnp.square(score))
+    return losses
+
+
+def explained(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarray]:
+    """The log-likelihood that each unit's group explains by its own weights, 1/2 sum mean^2 / var, (units,).
+
+    For a server that sees no rows and no losses. Data count as often as the posterior counts them, and the weights of
+    a unit are taken one by one.
+    """
+    losses = []
+    for l, layer in enumerate(state.layers):
+        mean, var = (np.asarray(part, np.float64) for part in layer.weight)
+        own = 0.5 * np.where(var > 0, mean**2 / np.where(var > 0, var, 1), 0).sum(1)
+        losses.append(np.asarray(over_groups(jnp.asarray(own), group_of if l == 0 else None)))  # type: ignore[arg-type]
+    return losses

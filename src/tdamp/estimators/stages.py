@@ -1,0 +1,48 @@
+"""The stages of a training that prunes: all units learn, units go, the others learn anew.
+
+Rows held out judge the network before and after (`selection.pruned`). While units go the data count little and the
+posterior forgets fast, so that the units that remain can take over; then the schedule of the first stage is run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..engine.settings import PRUNING_DATA_WEIGHT, PRUNING_MEMORY, Settings
+
+LONGER = 2.5
+"""A training that prunes has so many times the epochs of one that does not, unless it is told how many."""
+BEFORE, DURING = 0.4, 0.2
+"""Shares of its epochs: before the first unit goes, and while they go."""
+
+
+LEAD, LEAST = 0.25, 0.3
+"""In the first quarter of the last stage data weights grow from 0.3 of what they are in the end: noisy tables want it."""
+
+
+def staged(settings: Settings, max_epochs: int | None = None) -> Settings:
+    """Settings of a training that does not prune as the first and last stage of one that does, of `max_epochs`."""
+    total = round(LONGER * settings.max_epochs) if max_epochs is None else max_epochs
+    before, during = int(BEFORE * total), max(round(DURING * total), 1)
+    after = total - before - during
+    first, last = _stretched(settings, before), _stretched(settings, after)
+    lead = LEAST ** np.clip(1 - np.arange(after) / max(LEAD * after, 1), 0, 1)
+    weights = [settings.data_weight_at(epoch) for epoch in first]
+    weights += [min(settings.data_weight_at(0), PRUNING_DATA_WEIGHT)] * during
+    weights += [float(share) * settings.data_weight_at(epoch) for share, epoch in zip(lead, last, strict=True)]
+    memory = [settings.memory_at(epoch) for epoch in first] + [PRUNING_MEMORY] * during
+    return replace(
+        settings,
+        max_epochs=total,
+        data_weight=tuple(weights),
+        memory=(*memory, *(settings.memory_at(epoch) for epoch in last)),
+        prune_start=before / total,
+        prune_end=(before + during) / total,
+    )
+
+
+def _stretched(settings: Settings, epochs: int) -> list[int]:
+    """The epochs of the settings, counted from 0, that a stage of so many goes through."""
+    return [round(epoch * (settings.max_epochs - 1) / max(epochs - 1, 1)) for epoch in range(epochs)]

@@ -1,0 +1,50 @@
+"""What pruning costs, judged by the snapshots of a training: before its first unit goes, on the way, and at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..engine.prune import progress
+from ..engine.settings import Settings
+from ..training.fitted import Fitted
+from ..training.pruning_loss import MeanLoss, PruningLoss
+from .held_out import HeldOut
+
+
+def judged_by(held: HeldOut, fitted: Fitted, settings: Settings) -> Fitted:
+    """A network with its calibration, and the loss of its pruning, by rows held out of all its epochs."""
+    epochs = [record["epoch"] for record in fitted.history[-len(held.snapshots) :]]
+    loss = pruning_loss(held, epochs, settings, epochs.index(fitted.epoch)) if fitted.epoch in epochs else None
+    return replace(fitted, calibration=held.calibration(fitted), pruning=loss)
+
+
+def pruning_loss(held: HeldOut, epochs: Sequence[int], settings: Settings, chosen: int) -> PruningLoss | None:
+    """The loss of the `chosen` snapshot against the best of those with all units; None if there is none of them.
+
+    `epochs` are those of the snapshots, all of a training with these settings.
+    """
+    share = [progress(settings, epoch) for epoch in epochs]
+    whole = [index for index, done in enumerate(share) if done == 0]
+    if not settings.prunes or not whole:
+        return None
+    before = held.latest_good(whole)
+    log_score, accuracy = held.lost(before, chosen), held.lost_accuracy(before, chosen)
+    return PruningLoss(
+        *_before_and_after(held.mean_log_score(before), log_score),
+        *_before_and_after(held.accuracy(before), accuracy),
+        harmless=_harmless(held, share),
+    )
+
+
+def _before_and_after(before: float, lost: MeanLoss) -> tuple[float, float, float]:
+    return before, before - lost.mean, lost.std_error
+
+
+def _harmless(held: HeldOut, share: Sequence[float]) -> float:
+    """The furthest share of the way whose snapshot is within a standard error of the best on the way.
+
+    While units go the data count little and as much all the time: these snapshots are like each other.
+    """
+    going = [index for index, done in enumerate(share) if 0 < done < 1]
+    return share[held.latest_good([*going, share.index(1.0)])]

@@ -1,0 +1,53 @@
+"""What pruning costs, by rows that were not trained on: the network before its first unit goes, and after the last."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SURE = 2.0
+"""Standard errors beyond which a loss is no chance."""
+LIKELY, MUCH = 1.0, 0.02
+"""Of so much R2 or accuracy less certainty is asked."""
+
+
+class MeanLoss(NamedTuple):
+    """A mean over rows, and its standard error; rows of one kind are one observation."""
+
+    mean: float
+    std_error: float
+
+    def within(self, errors: float) -> bool:
+        """Whether the mean is at most so many standard errors above zero."""
+        return self.mean <= errors * self.std_error
+
+
+class PruningLoss(NamedTuple):
+    """Mean log score of rows, and their accuracy or R2, before and after pruning.
+
+    The standard errors are those of the differences, whose rows are paired. `harmless` is the share of the way from all
+    units to the goal up to which the rows saw no loss while units went.
+    """
+
+    log_score_before: float
+    log_score_after: float
+    log_score_std_error: float
+    accuracy_before: float
+    accuracy_after: float
+    accuracy_std_error: float
+    harmless: float
+
+    @property
+    def log_score(self) -> MeanLoss:
+        """Lost, a row."""
+        return MeanLoss(self.log_score_before - self.log_score_after, self.log_score_std_error)
+
+    @property
+    def accuracy(self) -> MeanLoss:
+        """Lost accuracy, or R2."""
+        return MeanLoss(self.accuracy_before - self.accuracy_after, self.accuracy_std_error)
+
+    @property
+    def hurts(self) -> bool:
+        """Whether more was lost than chance explains."""
+        much = self.accuracy.mean > MUCH and not self.accuracy.within(LIKELY)
+        return much or not (self.log_score.within(SURE) and self.accuracy.within(SURE))
