@@ -8,11 +8,12 @@ Oracle: the counts themselves, and a brute-force choice on small cases.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .network import Network, n_multiply_adds, n_params
+from .network import Network
 from .settings import Settings
 
 Masks = list[np.ndarray]
@@ -84,11 +85,11 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
     keep = settings.keep
     if isinstance(keep, tuple) and (len(keep) != depth or not all(0 < k <= 1 for k in keep)):
         raise ValueError(f"keep={keep!r}: expected {depth} fractions in (0, 1], one for each layer's units")
-    smallest = (*(1 for _ in range(depth)), network.widths[-1])
-    for name, cost in (("max_params", n_params), ("max_multiply_adds", n_multiply_adds)):
+    smallest = replace(network, widths=(*(1 for _ in range(depth)), network.widths[-1]))
+    for name, least in (("max_params", smallest.n_params), ("max_multiply_adds", smallest.n_multiply_adds)):
         budget = getattr(settings, name)
-        if budget is not None and budget < cost(smallest):
-            raise ValueError(f"{name}={budget}: even one unit in each layer needs {cost(smallest)}")
+        if budget is not None and budget < least:
+            raise ValueError(f"{name}={budget}: even one unit in each layer needs {least}")
 
 
 def exact(
@@ -121,10 +122,10 @@ def exact(
         units = goal_units(settings, network, asked_groups)
         if units is not None:
             return sum(left) <= between(sum(counts), units)
-        widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
+        rest = replace(network, widths=(*(int(mask.sum()) for mask in active), network.widths[-1]))
         if settings.max_params is not None:
-            return n_params(widths) <= max(settings.max_params, between(network.n_params, settings.max_params))
-        return n_multiply_adds(widths) <= between(network.n_multiply_adds, settings.max_multiply_adds or 0)
+            return rest.n_params <= max(settings.max_params, between(network.n_params, settings.max_params))
+        return rest.n_multiply_adds <= between(network.n_multiply_adds, settings.max_multiply_adds or 0)
 
     for group in queue:
         if left[group.layer] > 1 and not is_met(group.layer):
