@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from ..factors.activations.catalog import ACTIVATIONS
-from ..factors.layers.base import Linear
 from ..factors.layers.catalog import LAYERS
 from ..factors.likelihoods.base import NoiseRule, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
@@ -202,7 +201,7 @@ def _check_layers(network: Network) -> None:
     if not isinstance(layers, tuple) or len(layers) != network.n_layers:
         raise ValueError(f"layers={layers!r}: expected {network.n_layers}, one between each two of widths")
     for one in layers:
-        if not isinstance(one, Linear) or LAYERS.get(one.name) is not type(one):
+        if type(one) not in LAYERS.values():
             raise ValueError(f"layers has {one!r}: expected one of {', '.join(LAYERS)}")
 
 
