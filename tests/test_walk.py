@@ -21,7 +21,7 @@ from tdamp.training.fit import TrainingJob
 SOURCE = f"{Path(tdamp.__file__).parent}/"
 PAGE = Path(__file__).parents[1] / "docs/architecture.md"
 MOST_FRAMES = 8
-MOST_FILES = 25
+MOST_FILES = 26
 X = np.random.default_rng(0).normal(size=(60, 3))
 
 

@@ -1,4 +1,4 @@
-"""The skeletons of CONTRIBUTING for likelihoods and priors: each, in a module of its own, trains."""
+"""The skeletons of CONTRIBUTING for layers, likelihoods and priors: each, in a module of its own, trains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from exams import test_layers
 from tdamp import Network, Settings, fit, predictive
+from tdamp.factors.layers.catalog import LAYERS
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.priors.catalog import PRIORS
 from tdamp.numerics.beliefs import Moments
@@ -30,6 +32,35 @@ def skeleton(section: str, folder: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_new_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: the exam of the catalog's own members; a network does not change with inputs out of its reach."""
+    kind = skeleton("A new layer", tmp_path).Banded
+    monkeypatch.setitem(LAYERS, kind.name, kind)
+    test_layers.test_names()
+    for exam in (
+        test_layers.test_the_map,
+        test_layers.test_transposes,
+        test_layers.test_messages,
+        test_layers.test_federations,
+    ):
+        exam("banded")
+    test_layers.test_numeric_range("banded", "float32")
+    test_layers.test_compaction("banded", 4)
+    test_layers.test_it_trains_and_prunes("banded", 1)
+    test_layers.test_files_and_exports("banded", tmp_path, monkeypatch)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 6)).astype(np.float32)
+    y = x[:, :1] - x[:, 1:2] + 0.1 * rng.normal(size=(200, 1))
+    network = Network((6, 4, 1), layers=(kind(reach=1), "dense"))
+    fitted = fit(network, x, y, Settings(max_epochs=15, batch_size=20), seed=0)
+    found, moved = (
+        predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, rows)
+        for rows in (x, x + np.eye(6, dtype=np.float32)[5])
+    )
+    np.testing.assert_array_equal(found.mean, moved.mean)  # the last hidden unit sees inputs 2, 3 and 4
+    assert np.mean((np.asarray(found.mean) - y) ** 2) < 0.1 * y.var()
 
 
 def test_a_new_likelihood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

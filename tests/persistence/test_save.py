@@ -103,7 +103,16 @@ def test_the_wrong_class_is_told(classifier: TDAMPClassifier, tmp_path: Path) ->
 CHANGES: dict[str, Any] = {
     "estimator": ["os.system", 3, None],
     "params": [[], {"verbose": 1, "unknown": 2}, None],
-    "network": [{}, {"widths": [5, 8, 4], "task": "classification", "activation": "relu"}, None, 7],
+    "network": [
+        {},
+        {"widths": [5, 8, 4], "task": "classification", "activation": "relu"},
+        None,
+        7,
+        *(
+            {"widths": [5, 8, 3], "task": "classification", "layers": layers}
+            for layers in (["dense"], ["x", "dense"], 7)
+        ),
+    ],
     "asked": [{"widths": [2, 2, 3], "task": "classification", "activation": "relu"}, []],
     "outcome": ["FINE", None],
     "epoch": [-1, 99, "1", None],

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
-from .network import Network, n_multiply_adds
+from .network import Network
 from .state import State, remove
 from .turbo import Layer
 
@@ -55,7 +55,7 @@ class Smaller:
 
 def epochs_to_compile(network: Network, rows: int) -> int:
     """How many epochs of so many rows a compilation takes about."""
-    return ceil(COMPILATION / (PRODUCTS * rows * n_multiply_adds(network.widths)))
+    return ceil(COMPILATION / (PRODUCTS * rows * network.n_multiply_adds))
 
 
 def room(network: Network, expected: list[np.ndarray], bucket: int) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ def padded(counts: Sequence[int], bucket: int) -> tuple[int, ...]:
 def pays(network: Network, active: list[np.ndarray], rows_left: float) -> bool:
     """Whether smaller arrays save more than their compilation costs, with so many rows still to train on."""
     widths = *padded([int(mask.sum()) for mask in active], BUCKET), network.widths[-1]
-    work, now = n_multiply_adds(widths), n_multiply_adds(network.widths)
+    work, now = replace(network, widths=widths).n_multiply_adds, network.n_multiply_adds
     return work * WORTH <= now and PRODUCTS * rows_left * (now - work) > COMPILATION
 
 
@@ -89,8 +89,7 @@ def take(
     columns = [*index[1:], np.arange(network.widths[-1])]
     layers = tuple(_take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
     real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
-    smaller = replace(network, widths=(*(len(i) for i in index), network.widths[-1]))
-    return remove(state._replace(layers=layers), real), smaller, index
+    return remove(state._replace(layers=layers), real), network.take(index), index
 
 
 def _pad(index: np.ndarray, width: int) -> np.ndarray:

@@ -16,7 +16,6 @@ from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
-from ..factors.layers import dense
 from ..numerics.beliefs import Message, Moments, Score, as_message, known
 from .info import Clips, add, count, no_clips
 from .plan import Knobs, Minibatch, Plan
@@ -99,11 +98,11 @@ def forward(
     """Beliefs about every layer's inputs, parameters and z, from the data up, and how often MIN_VAR acted."""
     regions = ACTIVATIONS[plan.network.activation].regions
     u, beliefs, clipped = known(x), Forward([], [], [], []), jnp.zeros((), jnp.int32)
-    for l, layer in enumerate(layers):
+    for l, (linear, layer) in enumerate(zip(plan.network.linear, layers, strict=True)):
         ext = (last.w_ext[l], last.b_ext[l]) if last else (None, None)
         w_post, b_post = marginals(layer, plan.prior, group_of if l == 0 else None, *ext)
         u = u if l == 0 else Moments(u.mean - layer.centre, u.var)
-        z_fwd, floored = floor_var(dense.forward(u, w_post, b_post, last.score[l].score if last else None))
+        z_fwd, floored = floor_var(linear.forward(u, w_post, b_post, last.score[l].score if last else None))
         clipped = clipped + floored
         for seen, belief in zip(beliefs, (u, w_post, b_post, z_fwd), strict=True):
             seen.append(belief)
@@ -149,7 +148,7 @@ def sweep(
     u_bwds: list[Message] = []
     scores: list[Score] = []
     for l, layer in reversed(list(enumerate(layers))):
-        u, w_post = beliefs.u[l], beliefs.w_post[l]
+        linear, u, w_post = plan.network.linear[l], beliefs.u[l], beliefs.w_post[l]
         if l < len(layers) - 1:
             score, clipped = hidden_score(plan, beliefs.z_fwd[l], u_bwds[0])
             clips = add(clips, clipped)
@@ -157,17 +156,17 @@ def sweep(
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
         scores.insert(0, score)
         weighted = Score(*(batch.weight[:, None] * s for s in score))
-        message, coupling = dense.to_weight(u, w_post, weighted, last is None)
+        message, coupling = linear.to_weight(u, w_post, weighted, last is None)
         message, w_held = restrain(layer.weight, at_prior_mean(layer.weight, w_post, message), trust)
         w_scores.insert(0, message)
-        message = at_prior_mean(layer.bias, beliefs.b_post[l], dense.to_bias(weighted))
+        message = at_prior_mean(layer.bias, beliefs.b_post[l], linear.to_bias(weighted))
         message, b_held = restrain(layer.bias, message, trust)
         b_scores.insert(0, message)
         clips = clips._replace(
             self_coupling=clips.self_coupling + coupling, restrained=clips.restrained + w_held + b_held
         )
         if l > 0:
-            u_bwd, coupling = dense.to_input(u, w_post, score, last is None)
+            u_bwd, coupling = linear.to_input(u, w_post, score, last is None)
             u_bwds.insert(0, Message(u_bwd.shift + u_bwd.prec * layer.centre, u_bwd.prec))
             clips = clips._replace(self_coupling=clips.self_coupling + coupling)
     exchange = Exchange(

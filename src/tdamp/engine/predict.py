@@ -10,7 +10,8 @@ from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
-from ..factors.layers import dense
+from ..factors.layers.base import Linear
+from ..factors.layers.dense import DENSE
 from ..factors.likelihoods.probit import Probit
 from ..numerics.beliefs import Moments, known
 from ..numerics.distribution import Distribution
@@ -26,10 +27,10 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
     included."""
     regions = ACTIVATIONS[network.activation].regions
     u = known(x)
-    for l, layer in enumerate(layers):
+    for l, (linear, layer) in enumerate(zip(network.linear, layers, strict=True)):
         w_post, b_post = posterior(layer)
         u = Moments(u.mean - layer.centre, u.var)
-        z_fwd, _ = floor_var(dense.forward(u, w_post, b_post, None))
+        z_fwd, _ = floor_var(linear.forward(u, w_post, b_post, None))
         if l < network.n_layers - 1:
             u = piecewise.forward(regions, z_fwd)
     return z_fwd
@@ -42,25 +43,27 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 
 def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
     """All its outputs, logs of a varying noise included."""
-    first, *rest = (_mean_layer(layer) for layer in layers)
+    first, *rest = mean_layers(network, layers)
     return plain_outputs(network.activation, first(x), rest)
 
 
-def _mean_layer(layer: Layer) -> Affine:
-    w_post, b_post = posterior(layer)
-    return Affine(w_post.mean, b_post.mean, layer.centre)
+def mean_layers(network: Network, layers: tuple[Layer, ...]) -> list[Affine]:
+    """The layers of the posterior-mean network."""
+    pairs = zip(network.linear, layers, map(posterior, layers), strict=True)
+    return [Affine(w_post.mean, b_post.mean, layer.centre, linear) for linear, layer, (w_post, b_post) in pairs]
 
 
 class Affine(NamedTuple):
-    """A layer of plain numbers, NumPy's or JAX's: z = (u - centre) W + b."""
+    """A layer of plain numbers, NumPy's or JAX's: z = mix(u - centre, W) + b."""
 
     weight: Any
     bias: Any
     centre: Any = 0.0
+    linear: Linear = DENSE
 
     def __call__(self, u: Any) -> Any:
         """z of rows u."""
-        return (u - self.centre) @ self.weight + self.bias
+        return self.linear.mix(u - self.centre, self.weight) + self.bias
 
 
 def plain_outputs(activation: str, z: Any, layers: Iterable[Affine]) -> Any:

@@ -8,11 +8,12 @@ Oracle: the counts themselves, and a brute-force choice on small cases.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .network import Network, n_multiply_adds, n_params
+from .network import Network
 from .settings import Settings
 
 Masks = list[np.ndarray]
@@ -94,12 +95,13 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
         raise ValueError(f"keep={keep!r}: expected {depth} fractions in (0, 1], one for each layer's units")
     if isinstance(keep, tuple) and spared and keep[0] != 1:
         raise ValueError(f"keep={keep!r} asks for fewer inputs, which prune_inputs=False spares: begin it with 1.0")
-    smallest = (network.widths[0] if spared else 1, *(1 for _ in range(depth - 1)), network.widths[-1])
-    for name, cost in (("max_params", n_params), ("max_multiply_adds", n_multiply_adds)):
+    inputs = network.widths[0] if spared else 1
+    smallest = replace(network, widths=(inputs, *(1 for _ in range(depth - 1)), network.widths[-1]))
+    for name, least in (("max_params", smallest.n_params), ("max_multiply_adds", smallest.n_multiply_adds)):
         budget = getattr(settings, name)
-        if budget is not None and budget < cost(smallest):
-            kept = "all inputs and one unit in each hidden layer need" if spared else "even one unit in each layer needs"
-            raise ValueError(f"{name}={budget}: {kept} {cost(smallest)}")
+        if budget is not None and budget < least:
+            needed = "all inputs and one unit in each hidden layer need" if spared else "even one unit in each layer needs"
+            raise ValueError(f"{name}={budget}: {needed} {least}")
 
 
 def between(full: int, final: int, share: float) -> int:
@@ -134,10 +136,10 @@ def exact(
         units = goal_units(settings, network, asked_groups)
         if units is not None:
             return sum(left) <= between(sum(counts), units, share)
-        widths = (*(int(mask.sum()) for mask in active), network.widths[-1])
+        rest = replace(network, widths=(*(int(mask.sum()) for mask in active), network.widths[-1]))
         if settings.max_params is not None:
-            return n_params(widths) <= max(settings.max_params, between(network.n_params, settings.max_params, share))
-        return n_multiply_adds(widths) <= between(network.n_multiply_adds, settings.max_multiply_adds or 0, share)
+            return rest.n_params <= max(settings.max_params, between(network.n_params, settings.max_params, share))
+        return rest.n_multiply_adds <= between(network.n_multiply_adds, settings.max_multiply_adds or 0, share)
 
     for group in queue:
         if left[group.layer] > 1 and not is_met(group.layer):

@@ -25,28 +25,23 @@ from ..factors.priors.base import over_groups
 from ..numerics.beliefs import Moments
 from .network import Network
 from .plan import Minibatch
-from .predict import output_moments
+from .predict import mean_layers, output_moments
 from .state import State
-from .turbo import posterior
 
 
 def group_losses(network: Network, state: State, rows: Minibatch, group_of: Array | None) -> list[Array]:
     """Expected loss without each unit's group, (units,) for each layer. Rows are not centred; removed units lose 0."""
     z_var = output_moments(network, state.layers, rows.x).var
     regions = ACTIVATIONS[network.activation].regions
-    means = [tuple(belief.mean for belief in posterior(layer)) for layer in state.layers]
-
-    def outputs(moves: list[Array]) -> tuple[Array, list[Array]]:
-        """Means of the outputs when inputs of the layers move, and the inputs, centred."""
-        u, inputs = rows.x, []
-        for layer, move, (weight, bias) in zip(state.layers, moves, means, strict=True):
-            inputs.append(u - layer.centre)
-            z = (inputs[-1] + move) @ weight + bias
-            u = piecewise.apply(regions, z)
-        return z, inputs
+    layers = mean_layers(network, state.layers)
 
     def log_likelihood(moves: list[Array]) -> tuple[Array, list[Array]]:
-        z, inputs = outputs(moves)
+        """Of all rows when the inputs of the layers move, and those inputs, centred."""
+        u, inputs = rows.x, []
+        for layer, move in zip(layers, moves, strict=True):
+            inputs.append(u - layer.centre)
+            z = layer(u + move)
+            u = piecewise.apply(regions, z)
         return network.output.log_partition(Moments(z, z_var), rows.y, state.noise_var).sum(), inputs
 
     still = [jnp.zeros((len(rows.x), len(layer.offset)), rows.x.dtype) for layer in state.layers]

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from ..factors.activations.catalog import ACTIVATIONS
+from ..factors.layers.catalog import LAYERS
 from ..factors.likelihoods.base import NoiseRule, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
@@ -198,10 +199,22 @@ def _at(value: float | tuple[float, ...], epoch: int) -> float:
     return values[min(epoch, len(values) - 1)]
 
 
+def _check_layers(network: Network) -> None:
+    layers = network.layers
+    if layers is None:
+        return
+    if not isinstance(layers, tuple) or len(layers) != network.n_layers:
+        raise ValueError(f"layers={layers!r}: expected {network.n_layers}, one between each two of widths")
+    for one in layers:
+        if type(one) not in LAYERS.values():
+            raise ValueError(f"layers has {one!r}: expected one of {', '.join(LAYERS)}")
+
+
 def check_network(network: Network) -> None:
     """Raise ValueError for a network the engine cannot run."""
     if len(network.widths) < 2 or any(not isinstance(n, Integral) or n < 1 for n in network.widths):
         raise ValueError(f"widths={network.widths!r}: expected at least two positive whole numbers, inputs to outputs")
+    _check_layers(network)
     if not isinstance(network.activation, str) or network.activation not in ACTIVATIONS:
         raise ValueError(f"activation={network.activation!r}: expected one of {', '.join(ACTIVATIONS)}")
     if network.task not in get_args(Task):

@@ -88,14 +88,16 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
         last = output if l == network.n_layers - 1 else OutputStart(1.0, np.zeros(n_out), 1.0, n_out)
-        base_var = last.var / (x_power if l == 0 else n_in)
+        used = network.linear[l].used(n_in, n_out)
+        base_var = last.var / (x_power if l == 0 else n_in) / used.mean()
         spread = 2 * settings.init_scale**2 * base_var
         doubt = settings.init_noise / network.n_layers
         mean = np.sqrt(spread) * rng.standard_normal((n_in, n_out))
         mean[:, last.n_random :] = 0
+        mean[~used] = 0
         layers.append(
             Layer(
-                weight=Moments(put(mean), put(np.full((n_in, n_out), doubt * spread))),
+                weight=Moments(put(mean), put(np.where(used, doubt * spread, base_var))),
                 bias=Moments(put(last.bias_mean), put(np.full(n_out, doubt * last.var))),
                 centre=put(x_mean if l == 0 else np.zeros(n_in)),
                 offset=put(np.full(n_in, np.inf)),

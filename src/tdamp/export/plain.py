@@ -75,6 +75,7 @@ def plain_of(
     if inputs.size and not 0 <= inputs.min() <= inputs.max() < n_features:
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
     network = fitted.network
+    network.check_dense("only dense layers have an export yet: predict in Python, from a folder of tdamp.save")
     if network.output.name != name_of(network.task, network.noise):
         raise ValueError(
             f"likelihood={network.likelihood!r} has no export yet: predict in Python, from a folder of tdamp.save"

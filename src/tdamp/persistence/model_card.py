@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.network import n_multiply_adds
-
 
 def card(estimator: Any) -> str:
     """Markdown with the size, training and limits of a fitted estimator."""
@@ -25,7 +23,7 @@ def card(estimator: Any) -> str:
         f"| widths | {_widths(asked)} | {_widths(left)} |",
         f"| units (inputs and hidden) | {asked.n_units} | {left.n_units} |",
         f"| parameters | {asked.n_params} | {left.n_params} |",
-        f"| multiply-adds | {n_multiply_adds(asked.widths)} | {n_multiply_adds(left.widths)} |",
+        f"| multiply-adds | {asked.n_multiply_adds} | {left.n_multiply_adds} |",
         "",
         f"- Activation: {asked.activation}",
         f"- Epochs: {len(fitted.history)}",

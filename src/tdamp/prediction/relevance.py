@@ -37,22 +37,24 @@ def lost_log_likelihood(
     layers: Any = jax.device_get(state.layers)
     noise_var = np.asarray(state.noise_var, np.float64)
     first, *rest = (
-        Affine(layer.active_prob[:, None] * layer.weight.mean.astype(np.float64), layer.bias.mean, layer.centre)
-        for layer in layers
+        Affine(layer.active_prob[:, None] * layer.weight.mean.astype(np.float64), layer.bias.mean, layer.centre, linear)
+        for linear, layer in zip(network.linear, layers, strict=True)
     )
     centred = x - first.centre
-    z = centred @ first.weight + first.bias
+    z = first.linear.mix(centred, first.weight) + first.bias
+    outputs = np.arange(z.shape[1])
 
     def log_likelihood(z: np.ndarray) -> float:
-        outputs = plain_outputs(network.activation, z, rest)[:, : var.shape[1]]
-        return network.output.mean_log_likelihood(outputs, var, y, noise_var)
+        y_mean = plain_outputs(network.activation, z, rest)[:, : var.shape[1]]
+        return network.output.mean_log_likelihood(y_mean, var, y, noise_var)
 
     full = log_likelihood(z)
     lost = np.zeros(x.shape[1])
     groups = np.arange(x.shape[1]) if ids is None else np.asarray(ids)
     for group in np.unique(groups):
         own = groups == group
-        lost[own] = full - log_likelihood(z - centred[:, own] @ first.weight[own])
+        part = first.linear.take(np.flatnonzero(own), outputs).mix(centred[:, own], first.weight[own])
+        lost[own] = full - log_likelihood(z - part)
     return lost
 
 

@@ -40,6 +40,7 @@ def draw(
     y_scale: np.ndarray | float,
 ) -> list[Sample]:
     """`n` samples: a unit's group is on with its probability, and then its weights follow their slabs."""
+    fitted.network.check_dense("a sample is a network of dense layers; predict_distribution takes every kind")
     layers = jax.device_get(fitted.state.layers)
     bias_logits = [spike_slab.active_logit(l.bias_offset, l.bias, l.bias_base_var) for l in layers]
     samples, n_targets = [], fitted.network.n_targets

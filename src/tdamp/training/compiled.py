@@ -23,6 +23,7 @@ from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ..factors.activations.catalog import ACTIVATIONS
+from ..factors.layers.catalog import LAYERS
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
 from ..io.atomic import write_whole
@@ -142,8 +143,8 @@ def _versions() -> str:
 
 
 def _members() -> str | None:
-    """The activations, and the source of likelihoods and priors from outside the package; None: it is not known."""
-    kinds = [type(one) for one in (*LIKELIHOODS.values(), *PRIORS.values())]
+    """The activations, and the source of other members from outside the package; None: it is not known."""
+    kinds = [*LAYERS.values(), *(type(one) for one in (*LIKELIHOODS.values(), *PRIORS.values()))]
     try:
         foreign = [inspect.getsource(kind) for kind in kinds if not kind.__module__.startswith("tdamp.")]
     except (OSError, TypeError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 
 import numpy as np
 from jax.sharding import Mesh
@@ -145,7 +144,7 @@ class Trainer:
             "history": self.history,
             "share": self.sparsity.progress,
             "smaller": None if smaller is None else [smaller.widths, smaller.due],
-            "best": None if best is None else [best.score, best.at, best.network.widths],
+            "best": None if best is None else [best.score, best.at],
             "ended": None if self.ended is None else [self.ended[0].name, self.ended[1]],
         }
         stage.save(len(self.history), arrays, words)
@@ -158,7 +157,7 @@ class Trainer:
         arrays, words = stored
         like = self.state
         self.state, self.kept = state_of("now", arrays, like)
-        self.network = replace(self.network, widths=tuple(words["widths"]))
+        self.network = self.full_network.take(self.kept)
         self.history, self.sparsity.progress = words["history"], words["share"]
         if words["smaller"] is not None:
             compiled: Future[None] = Future()
@@ -166,9 +165,9 @@ class Trainer:
             widths, due = words["smaller"]
             self.smaller = compact.Smaller(tuple(widths), due, compiled)
         if words["best"] is not None:
-            score, epoch, widths = words["best"]
+            score, epoch = words["best"]
             state, kept = state_of("best", arrays, like)
-            self.best = Best(score, epoch, state, replace(self.network, widths=tuple(widths)), kept)
+            self.best = Best(score, epoch, state, self.full_network.take(kept), kept)
         if words["ended"] is not None:
             self.ended = Outcome[words["ended"][0]], words["ended"][1]
         return True

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracles import loops
-from tdamp.factors.layers import dense
+from tdamp.factors.layers.dense import DENSE
 from tdamp.factors.likelihoods.gaussian import Gaussian
 from tdamp.numerics.beliefs import Moments, Score, as_message, tilt
 
@@ -32,7 +32,7 @@ def test_forward_is_the_loop(seed: int) -> None:
     u, w, b, score = random_layer(seed)
     for previous in (score.score, None):
         expected = loops.linear_forward(*u, *w, *b, np.zeros_like(score.score) if previous is None else previous)
-        ours = dense.forward(u, w, b, previous)
+        ours = DENSE.forward(u, w, b, previous)
         np.testing.assert_allclose(ours.mean, expected[0], rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(ours.var, expected[1], rtol=1e-12)
 
@@ -41,9 +41,9 @@ def test_forward_is_the_loop(seed: int) -> None:
 def test_backward_is_the_loop(seed: int) -> None:
     """twin: messages to weights, biases and inputs, index by index, the clip and its count included."""
     u, w, b, score = random_layer(seed)
-    to_weight, n_weight = dense.to_weight(u, w, score, fresh=False)
-    to_input, n_input = dense.to_input(u, w, score, fresh=False)
-    to_bias = dense.to_bias(score)
+    to_weight, n_weight = DENSE.to_weight(u, w, score, fresh=False)
+    to_input, n_input = DENSE.to_input(u, w, score, fresh=False)
+    to_bias = DENSE.to_bias(score)
     pairs = (
         (as_message(to_weight, w), loops.linear_to_weight(*u, w.mean, *score)),
         (to_input, loops.linear_to_input(u.mean, *w, *score)),
@@ -61,8 +61,8 @@ def test_backward_is_the_loop(seed: int) -> None:
 def test_fresh_messages_have_no_self_coupling(seed: int) -> None:
     """twin: on a fresh minibatch the loop runs with the variances out of the coupling, and nothing is clipped."""
     u, w, _, score = random_layer(seed)
-    to_weight, n_weight = dense.to_weight(u, w, score, fresh=True)
-    to_input, n_input = dense.to_input(u, w, score, fresh=True)
+    to_weight, n_weight = DENSE.to_weight(u, w, score, fresh=True)
+    to_input, n_input = DENSE.to_input(u, w, score, fresh=True)
     nothing = np.zeros_like(u.var), np.zeros_like(w.var)
     for ours, expected in (
         (as_message(to_weight, w), loops.linear_to_weight(u.mean, nothing[0], w.mean, *score)),
@@ -77,13 +77,13 @@ def test_data_inputs_need_no_variance() -> None:
     """identity: u.var = None, zeros, and the loop agree."""
     u, w, b, score = random_layer(7)
     data, zeros = Moments(u.mean, None), Moments(u.mean, np.zeros_like(u.var))
-    np.testing.assert_array_equal(dense.forward(data, w, b, None).mean, dense.forward(zeros, w, b, None).mean)
+    np.testing.assert_array_equal(DENSE.forward(data, w, b, None).mean, DENSE.forward(zeros, w, b, None).mean)
     for previous in (None, score.score):
-        ours, twin = dense.forward(data, w, b, previous), dense.forward(zeros, w, b, previous)
+        ours, twin = DENSE.forward(data, w, b, previous), DENSE.forward(zeros, w, b, previous)
         np.testing.assert_allclose(ours.mean, twin.mean, rtol=1e-13)
         np.testing.assert_allclose(ours.var, twin.var, rtol=1e-13)
-    ours, clipped = dense.to_weight(data, w, score, fresh=False)
-    twin, _ = dense.to_weight(zeros, w, score, fresh=False)
+    ours, clipped = DENSE.to_weight(data, w, score, fresh=False)
+    twin, _ = DENSE.to_weight(zeros, w, score, fresh=False)
     np.testing.assert_allclose(ours.score, twin.score, rtol=1e-13, atol=1e-13)
     np.testing.assert_array_equal(ours.prec, twin.prec)
     assert clipped == 0
@@ -100,10 +100,10 @@ def amp_fixed_point(
 
     def sweep(_: int, state: tuple[Moments, Moments, Score]) -> tuple[Moments, Moments, Score]:
         w, b, old = state
-        new = Score(*Gaussian().score(dense.forward(u, w, b, old.score), y[:, None], noise_var))
+        new = Score(*Gaussian().score(DENSE.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
-        w_said, _ = dense.to_weight(u, w, score, fresh=False)
-        w_ext, b_ext = as_message(w_said, w), as_message(dense.to_bias(score), b)
+        w_said, _ = DENSE.to_weight(u, w, score, fresh=False)
+        w_ext, b_ext = as_message(w_said, w), as_message(DENSE.to_bias(score), b)
         return tilt(w0, w_ext), tilt(b0, b_ext), score
 
     zeros = jnp.zeros((len(y), 1))
@@ -148,11 +148,11 @@ def test_message_of_a_batch_is_the_sum_of_its_parts() -> None:
     """identity: a batch's messages are the sums over its rows, so chunks and clients add up."""
     u, w, _, score = random_layer(11)
     data = Moments(u.mean, None)
-    whole, _ = dense.to_weight(data, w, score, fresh=False)
+    whole, _ = DENSE.to_weight(data, w, score, fresh=False)
     parts = []
     for rows in (slice(0, 1), slice(1, None)):
         part = Score(score.score[rows], score.prec[rows])
-        message, _ = dense.to_weight(Moments(u.mean[rows], None), w, part, fresh=False)
+        message, _ = DENSE.to_weight(Moments(u.mean[rows], None), w, part, fresh=False)
         parts.append(message)
     total = Score(*(a + c for a, c in zip(*parts, strict=True)))
     np.testing.assert_allclose(whole.score, total.score, rtol=1e-13, atol=1e-13)

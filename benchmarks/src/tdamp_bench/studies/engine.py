@@ -13,7 +13,7 @@ import numpy as np
 from tdamp import metrics
 from tdamp.engine.network import Network
 from tdamp.engine.predict import class_probs, output_moments
-from tdamp.factors.layers import dense
+from tdamp.factors.layers.base import Linear
 from tdamp.numerics.beliefs import Moments
 from tdamp.training import compiled as programs
 from tdamp.training import epoch
@@ -27,32 +27,32 @@ moments_of = partial(jax.jit, static_argnums=0)(output_moments)
 
 
 @contextmanager
-def replaced(module: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
-    """`fit` runs with another function in the place of `module.name`; its programs stay apart and off the disk.
+def replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """`fit` runs with another function in the place of `owner.name`; its programs stay apart and off the disk.
 
     For questions of what a term is worth. Inside, only `fit` may be called: predictions are traced elsewhere.
     """
     ours = (epoch._e_step, epoch._m_step)
-    before, folder, original = [program.compiled for program in ours], list(programs.FOLDER), getattr(module, name)
+    before, folder, original = [program.compiled for program in ours], list(programs.FOLDER), getattr(owner, name)
     try:
-        setattr(module, name, function)
+        setattr(owner, name, function)
         programs.FOLDER.clear()
         for program, compiled in zip(ours, _COMPILED.setdefault(function, [{}, {}]), strict=True):
             program.compiled = compiled
         yield
     finally:
-        setattr(module, name, original)
+        setattr(owner, name, original)
         programs.FOLDER.extend(folder)
         for program, compiled in zip(ours, before, strict=True):
             program.compiled = compiled
 
 
-_forward = dense.forward
+_forward = Linear.forward
 
 
-def without_onsager(u: Moments, w: Moments, b: Moments, previous_score: Any) -> Moments:
-    """`dense.forward` without the Onsager term, which subtracts the last sweep's message."""
-    return _forward(u, w, b, None)
+def without_onsager(linear: Linear, u: Moments, w: Moments, b: Moments, previous_score: Any) -> Moments:
+    """`Linear.forward` without the Onsager term, which subtracts the last sweep's message."""
+    return _forward(linear, u, w, b, None)
 
 
 def regression_scores(mean: np.ndarray, var: np.ndarray, y: np.ndarray) -> dict[str, float]:

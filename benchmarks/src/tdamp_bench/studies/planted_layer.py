@@ -17,7 +17,7 @@ from tdamp.engine.network import Network
 from tdamp.engine.plan import Minibatch, knobs_of, plan_of
 from tdamp.engine.settings import Settings
 from tdamp.engine.turbo import Layer, marginals
-from tdamp.factors.layers import dense
+from tdamp.factors.layers.base import Linear
 from tdamp.factors.priors.base import prior_logit
 from tdamp.numerics.beliefs import Moments
 
@@ -113,7 +113,7 @@ def _means(n: int, sparse: bool, layer: Layer, x: Any, y: Any, noise_var: Any, s
 
 def _means_without(*args: Any) -> Any:
     """Traced while the Onsager term is away."""
-    with replaced(dense, "forward", without_onsager):
+    with replaced(Linear, "forward", without_onsager):
         return _means(*args)
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
-from tdamp.factors.layers import dense
+from tdamp.factors.layers.base import Linear
 from tdamp.training.fit import fit
 
 from ..core.problems import Problem
@@ -115,7 +115,7 @@ def trained(arm: Arm, seed: int, plan: Plan) -> Numbers:
         noise_init=noise / scale,
     )
     without = arm.method == "no_onsager"
-    with replaced(dense, "forward", without_onsager) if without else nullcontext():
+    with replaced(Linear, "forward", without_onsager) if without else nullcontext():
         fitted = fit(network, rows.x, rows.y, settings, seed=seed)
     held = len(rows.x_test) // 5 if rows.task == "classification" else VALIDATION_ROWS
     test = scores(fitted, rows.x_test[held:], rows.y_test[held:])

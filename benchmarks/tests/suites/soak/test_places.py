@@ -7,7 +7,7 @@ import numpy as np
 
 from tdamp import Network, Settings, fit
 from tdamp.engine import damp
-from tdamp.factors.layers import dense
+from tdamp.factors.layers import base
 from tdamp.training.epoch import _e_step
 from tdamp_bench.suites.soak import places
 
@@ -18,10 +18,8 @@ def test_places_are_those_where_clips_act(monkeypatch):
     settings = Settings(max_epochs=2, batch_size=8, sweeps=3)
     whole = damp.count
     monkeypatch.setattr(damp, "count", lambda hits: whole(jax.numpy.ones_like(hits)))
-    coupling = dense._coupling
-    monkeypatch.setattr(
-        dense, "_coupling", lambda raw: (coupling(raw)[0], jax.numpy.asarray(raw.size, jax.numpy.int32))
-    )
+    coupling = base._coupling
+    monkeypatch.setattr(base, "_coupling", lambda raw: (coupling(raw)[0], jax.numpy.asarray(raw.size, jax.numpy.int32)))
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((21, 5)).astype(np.float32), rng.standard_normal((21, 2)).astype(np.float32)
     before = dict(_e_step.compiled)
