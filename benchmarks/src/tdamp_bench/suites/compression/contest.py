@@ -20,7 +20,9 @@ from .rivals import Magnitude, Scratch
 from .tasks import LENETS, keeps
 from .trees import LightGBM
 
-OURS = ByTotal.name
+
+class NoSize(LookupError):
+    """A rival is to be as large as a model that has not been trained."""
 
 
 class Arm(Tuned, Protocol):
@@ -52,7 +54,7 @@ class Contest:
         return [
             Estimator(self.quick),
             Magnitude(lambda data, keep: max(run.units for run in self._ours(task, keep))),
-            LightGBM(lambda data, keep: int(max(run.extra["bytes"][0] for run in self._ours(task, keep)))),
+            LightGBM(lambda data, keep: max(int(run.extra["bytes"][0]) for run in self._ours(task, keep))),
         ]
 
     def cells(self, task: Task) -> list[Cell]:
@@ -65,17 +67,17 @@ class Contest:
         for key in tuning.keys(cell.arm, cell.task, cell.keep, self.quick):
             self._run(cell, key)
         choice = self.choice(cell)
-        if choice is None:
-            raise LookupError(f"{cell.task.name}, {cell.arm.name}: there is no run of {OURS} that says how large it is")
+        assert choice is not None, "the validation runs have just been made"
         for seed in seeds:
             self._run(cell, self._key(cell, choice, seed), choice.loss)
             tick(f"{cell.task.name}, {cell.arm.name}, keep {cell.keep:.3g}, seed {seed}")
 
     def choice(self, cell: Cell) -> Choice | None:
         """The configuration; None while validation runs are missing, or the model that says how large it is to be."""
-        if cell.arm.name != OURS and not self._ours(cell.task, cell.keep):
+        try:
+            return tuning.choose(self.store, cell.arm, cell.task, cell.keep, self.quick)
+        except NoSize:
             return None
-        return tuning.choose(self.store, cell.arm, cell.task, cell.keep, self.quick)
 
     def runs(self, cell: Cell) -> list[Done]:
         """All test runs of the configuration chosen, by seed."""
@@ -83,8 +85,10 @@ class Contest:
         return self.store.all_seeds(self._key(cell, choice, 0)) if choice else []
 
     def _ours(self, task: Task, keep: float) -> list[Done]:
-        ours = ByTotal() if task.name in LENETS else Estimator(self.quick)
-        return self.runs(Cell(task, ours, keep))
+        found = self.runs(Cell(task, Estimator(self.quick), keep))
+        if not found:
+            raise NoSize(f"{task.name}, keep {keep:g}: there is no run of tdamp's that says how large a rival may be")
+        return found
 
     def _key(self, cell: Cell, choice: Choice, seed: int) -> Key:
         task = cell.task

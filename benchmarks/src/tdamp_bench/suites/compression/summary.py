@@ -10,10 +10,12 @@ import numpy as np
 from ...core.record import Verdict
 from ...figures.paired import Gap, gap
 from ...figures.store import Done
-from .contest import OURS, Cell, Contest
+from .contest import Cell, Contest
+from .ours import ByTotal
 from .outcome import SIZES
 from .published import points_of
 
+OURS = ByTotal.name
 Row = dict[str, Any]
 """Of an arm at one size, for the JSON file."""
 
