@@ -15,12 +15,17 @@ from ...methods.baselines import adam_optax, strong_grids
 from ...methods.baselines.adam import Adam, softmax
 from ...methods.baselines.gradient_methods import MagnitudeAdamW
 from ...methods.baselines.recipe import Recipe, strong
-from .ours import TRIALS
+from .ours import INPUT_DROPOUT
 from .outcome import Size, gaussian_nll, network_size, of_classes, of_means
 from .published import kept_by_layer
 
-SCRATCH = strong(7e-3, 0.07, 0.0), strong(5e-3, 0.1, 0.0), strong(7e-3, 0.07, 0.0, 0.1)
-"""For small networks: without dropout of hidden units, of which they have none to leave out."""
+SCRATCH = [strong(7e-3, 0.05, 0.0, share) for share in INPUT_DROPOUT]
+GRADUAL = [strong(5e-3, 0.05, 0.0, share) for share in INPUT_DROPOUT]
+"""For small networks on MNIST: without dropout of hidden units, of which they have none to leave out."""
+PENALTY: Config = {"penalty": 1e-5, "energy": "sum"}
+"""Of group lasso, and how a unit's energy is taken, on MNIST."""
+TRIALS = 3
+"""Recipes on the tables, the first of those for Boston."""
 UNITS = "units"
 """The entry of a configuration that says how many units are to remain."""
 
@@ -37,9 +42,9 @@ class Magnitude:
         self.units = units
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Of the paper's evaluation, the first."""
+        """Shares of the inputs that training leaves out; on tables recipes."""
         if self.units is None:
-            return strong_grids.pruned("mnist", keep)[:TRIALS]
+            return tuple(recipe.config | PENALTY for recipe in GRADUAL)
         units = self.units(data, keep)
         return tuple(config | {UNITS: units} for config in strong_grids.pruned("boston", keep)[:TRIALS])
 
