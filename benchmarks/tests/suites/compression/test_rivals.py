@@ -8,7 +8,7 @@ import pytest
 from tdamp_bench.core.jobs import Job
 from tdamp_bench.figures.tasks import Task
 from tdamp_bench.suites.compression.ours import ByLayer, ByTotal
-from tdamp_bench.suites.compression.rivals import Magnitude, Scratch, widest
+from tdamp_bench.suites.compression.rivals import Magnitude, Scratch, most_telling
 
 TASK = Task("toy", "toy", "test error", True, (12, 6, 5, 3), 20, 3, (0,), False, lambda role, seed: None)
 
@@ -19,14 +19,19 @@ def test_as_many_trials_for_each(keep):
     assert {len(arm.grid("lenet_300_100", keep)) for arm in (ByTotal(), ByLayer(), Magnitude(), Scratch())} == {3}
 
 
-def test_columns_of_largest_variance():
-    """enumeration: argmax( of the variances, one after the other; ties to the first."""
-    x = np.array([[0.0, 3, 1, -3, 0], [0, -3, -1, 3, 0]])
-    variances, found = x.var(0), []
-    for _ in range(3):
-        found.append(int(np.argmax(variances)))
-        variances[found[-1]] = -1
-    assert widest(x, 3).tolist() == sorted(found) == [1, 2, 3]
+def test_columns_by_least_squares(blobs):
+    """enumeration: at every step a fit for each column in question, argmin( of what it leaves; a copy is no use."""
+    x = np.concatenate([blobs.x[:, :5], blobs.x[:, :1], np.ones((120, 1))], 1)
+    y = np.eye(3)[blobs.y] - np.eye(3)[blobs.y].mean(0)
+    found: list[int] = []
+    for _ in range(4):
+        rest = []
+        for column in range(7):
+            some = x[:, [*found, column]] - x[:, [*found, column]].mean(0)
+            rest.append(np.inf if column in found else np.square(y - some @ np.linalg.lstsq(some, y)[0]).sum())
+        found.append(int(np.argmin(np.round(rest, 6))))
+    assert most_telling(x, blobs.y, 4).tolist() == sorted(found)
+    assert len(set(found) & {0, 5}) == 1 and most_telling(x, blobs.y, 7).tolist() == list(range(7))
 
 
 def test_magnitude_has_the_units_asked_for(blobs):

@@ -19,8 +19,8 @@ from .published import kept_by_layer
 INPUT_DROPOUT = 0.0, 0.1, 0.2
 """What every arm on MNIST is tuned over, for each size; all else was set on the same validation rows before.
 
-With LeNet-300-100, 389 units and seed 0: for tdamp in ten tries, for gradual magnitude pruning and AdamW in six and
-seven, after those for 784-128-10 (`strong_grids`).
+With LeNet-300-100, 389 units (AdamW also 201) and seed 0: for tdamp in ten tries, for gradual magnitude pruning in six,
+for AdamW in thirteen, after those for 784-128-10 (`strong_grids`).
 """
 POSTERIOR = 2
 """Numbers for each weight and bias: mean and variance."""
