@@ -43,7 +43,7 @@ def draw(found: Sequence[Row], path: Path) -> list[Path]:
 
 
 def _digits(found: Sequence[Row], path: Path) -> None:
-    drawing, axes = plt.subplots(2, 3, figsize=(14, 8), sharey="row", layout="constrained")
+    drawing, axes = plt.subplots(2, 3, figsize=(14, 8), sharex="col", sharey="row", layout="constrained")
     for (size, title), column in zip(SIZES.items(), axes.T, strict=True):
         for axis, score, scale in zip(column, ("loss", "nll"), (100.0, 1.0), strict=True):
             for row in found:
