@@ -1,7 +1,7 @@
-"""Writes the tables of docs/results.md and docs/studies/ from results/: `python docs/results.py`; `--check` compares.
+"""Writes the tables of docs/results.md, compression.md and studies/ from results/: `python docs/results.py`.
 
 Text between `<!-- NAME -->` and `<!-- end -->` is replaced; everything else on a page is written by hand. `--check`
-also judges every figure anew from its runs: verdicts in results/ that were made by older rules are an error.
+compares, and judges every figure anew from its runs: verdicts in results/ that were made by older rules are an error.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from tdamp_bench.core.tables import verdict_word
 from tdamp_bench.figures import registry
 from tdamp_bench.figures.options import Options
 from tdamp_bench.figures.sparsity_contest import is_small
+from tdamp_bench.suites.compression import table
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "docs" / "results.md", *sorted((ROOT / "docs" / "studies").glob("*.md"))]
+PAGES = [ROOT / f"docs/{name}.md" for name in ("results", "compression")]
+PAGES += sorted((ROOT / "docs" / "studies").glob("*.md"))
 RESULTS = ROOT / "results"
 BLOCK = re.compile(r"<!-- ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
 
@@ -169,6 +171,13 @@ def time() -> str:
     return "\n".join(lines)
 
 
+def compression(part: str) -> Callable[[], str]:
+    """Plot, tables and verdicts of a part of `tdamp bench compression`."""
+
+    path = RESULTS / "compression.json"
+    return lambda: table.block(json.loads(path.read_text()), part) if path.exists() else table.NOT_MADE
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "claims": claims("the paper's claim", CLAIMS),
     "strong-claims": claims("against stronger rivals", STRONG_CLAIMS),
@@ -183,6 +192,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "federated-sparsity": picture("federated-sparsity", "Federated learning: final loss by share of units"),
     "federated-skew": picture("federated-skew", "Federated learning with skewed labels: loss by round"),
     "time": time,
+    "compression-digits": compression("mnist"),
+    "compression-tables": compression("tables"),
     "probit-sweep": picture("probit-sweep", "Errors of one EP sweep by the number of classes"),
     "sweeps": picture("sweeps", "Test NLL by number of sweeps"),
     "hmc": picture("hmc", "Posterior against HMC, by data weight"),

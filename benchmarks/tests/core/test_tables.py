@@ -27,3 +27,9 @@ def test_a_verdict_without_a_number(tmp_path, console):
     show_verdicts(console, [tied.to_dict()])
     shown = console.file.getvalue().splitlines()
     assert shown == ["missed of one seed: not known (< -2)", "tied   of two: 0.5 (< -2)"]
+
+
+def test_a_section_of_a_page():
+    """contract: a heading, a table whose first column is text, an empty line."""
+    found = tables.section("Errors", ["", "a"], [["x", "1"]])
+    assert found == ["## Errors", "", "|  | a |", "| --- | ---: |", "| x | 1 |", ""]

@@ -11,6 +11,10 @@ PARTS = ("mnist", "boston", "keep", "depth", "depth8", "depth16")
 UCI_SETS = ("boston", "concrete", "power_plant", "protein", "wine_red", "yacht")
 UCI_METHODS = ("tdamp", "gp", "pytagi", "ensemble", "ensemble_adamw", "laplace")
 SOAK_PARTS = ("problems", "streams")
+COMPRESSED = (
+    "mnist", "tables", "lenet_300_100", "lenet_500_300",
+    "airfoil", "compactiv", "puma32h", "satimage", "segment", "spambase",
+)  # fmt: skip
 RESUMABLE = "What has finished is kept and not run again: the command may be interrupted."
 
 
@@ -54,6 +58,16 @@ def add(commands: argparse._SubParsersAction) -> None:
     uci.add_argument("--again", action="store_true", help="run also what has finished, and replace it")
     _add_common(uci)
     uci.set_defaults(command=run_uci)
+
+    compression = kinds.add_parser(
+        "compression",
+        help="networks of an exact size: published counts on MNIST, and tables, beside AdamW and LightGBM",
+        description=RESUMABLE,
+    )
+    compression.add_argument("--only", nargs="+", choices=COMPRESSED, help="parts or tasks; all by default")
+    compression.add_argument("--seeds", type=count, metavar="N", help="repetitions of every run; default: 3")
+    _add_common(compression)
+    compression.set_defaults(command=run_compression)
 
     simulated = kinds.add_parser(
         "simulated",
@@ -115,6 +129,13 @@ def run_uci(chosen: argparse.Namespace) -> None:
     from ..suites.uci.run import run
 
     run(chosen.sets, chosen.methods, chosen.splits, chosen.quick, _out(chosen, "uci"), chosen.again)
+
+
+def run_compression(chosen: argparse.Namespace) -> None:
+    """Networks of an exact size beside the peers."""
+    from ..suites.compression.run import run
+
+    run(chosen.only, chosen.seeds, chosen.quick, _out(chosen, "compression"))
 
 
 def run_simulated(chosen: argparse.Namespace) -> None:

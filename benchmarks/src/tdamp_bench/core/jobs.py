@@ -43,8 +43,8 @@ class Run:
     note: str = ""
 
 
-class Method(Protocol):
-    """A way to train and prune a network."""
+class Tuned(Protocol):
+    """What is tuned."""
 
     name: str
     """Short, for files: `group_lasso`."""
@@ -52,7 +52,11 @@ class Method(Protocol):
     """For people: `Adam + group lasso`."""
 
     def grid(self, data: str, keep: float) -> tuple[Config, ...]:
-        """Configurations to choose from on a validation split, for the data set ("boston" or "mnist") and share."""
+        """Configurations to choose from on a validation split, for the data set (such as "mnist") and share."""
+
+
+class Method(Tuned, Protocol):
+    """A way to train and prune a network."""
 
     def train(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick) -> list[Run]:
         """Train every job, one after the other or together; the runs in the order of the jobs.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tdamp.datasets import load_boston, load_mnist
+from tdamp.datasets import Table, load_boston, load_mnist
 from tdamp.engine.network import Task
 
 
@@ -43,13 +43,17 @@ def mnist(rows: int | None = None, test_rows: int | None = None) -> Problem:
 def boston(splits: int, test_rows: int = 102) -> list[Problem]:
     """Random splits of Boston (404 / 102 rows), standardised on their training part; split k uses seed k."""
     table = load_boston()
-    found = []
-    for seed in range(splits):
-        order = np.random.default_rng(seed).permutation(len(table.x))
-        train, test = order[:-test_rows], order[-test_rows:]
-        y = table.y[:, None]
-        found.append(standardise(Problem("regression", table.x[train], y[train], table.x[test], y[test])))
-    return found
+    return [split(table, "regression", test_rows, seed) for seed in range(splits)]
+
+
+def split(table: Table, task: Task, test_rows: int, seed: int) -> Problem:
+    """The last rows of a seeded permutation to test on, standardised on the others; labels stay as they are."""
+    order = np.random.default_rng(seed).permutation(len(table.x))
+    train, test = order[:-test_rows], order[-test_rows:]
+    y = table.y[:, None] if task == "regression" else table.y
+    raw = Problem(task, table.x[train], y[train], table.x[test], y[test])
+    scaled = standardise(raw)
+    return scaled if task == "regression" else replace(scaled, y=raw.y, y_test=raw.y_test)
 
 
 def standardise(problem: Problem) -> Problem:

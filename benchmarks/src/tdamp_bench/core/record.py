@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-LIBRARIES = ("tdamp", "jax", "jaxlib", "numpy", "scipy", "scikit-learn", "optax", "torch", "pytagi", "laplace-torch")
+LIBRARIES = (
+    "tdamp", "jax", "jaxlib", "numpy", "scipy", "scikit-learn", "optax", "torch", "pytagi", "laplace-torch", "lightgbm",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,16 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> T
     return table
 
 
+def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The same as the lines of a section."""
+    heads = [_line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
+    return [f"## {title}", "", *heads, *map(_line, rows), ""]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
 def show_verdicts(console: Console, verdicts: Sequence[dict[str, Any]]) -> None:
     """One line a claim: kept, tied or missed, the number, the limit."""
     colors = {"kept": "green", "tied": "yellow", "missed": "red"}

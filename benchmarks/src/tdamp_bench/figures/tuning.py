@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 
-from ..core.jobs import Config, Method
+from ..core.jobs import Config, Tuned
 from .store import Key, Store, canonical
 from .tasks import Task
 
@@ -31,7 +31,7 @@ class Choice:
         return self.losses.get(canonical(self.config))
 
 
-def grid(method: Method, task: Task, keep: float, quick: bool) -> tuple[Config, ...]:
+def grid(method: Tuned, task: Task, keep: float, quick: bool) -> tuple[Config, ...]:
     """The method's candidates; a quick run takes the first alone."""
     found = method.grid(task.name, keep)
     if not 1 <= len(found) <= BUDGET:
@@ -42,7 +42,7 @@ def grid(method: Method, task: Task, keep: float, quick: bool) -> tuple[Config, 
     return found[:1] if quick else found
 
 
-def keys(method: Method, task: Task, keep: float, quick: bool) -> list[Key]:
+def keys(method: Tuned, task: Task, keep: float, quick: bool) -> list[Key]:
     """The validation runs that a choice needs; none where there is nothing to choose."""
     candidates = grid(method, task, keep, quick)
     if len(candidates) == 1:
@@ -50,7 +50,7 @@ def keys(method: Method, task: Task, keep: float, quick: bool) -> list[Key]:
     return [_key(method, task, config, keep, seed, quick) for config in candidates for seed in task.tuning_seeds]
 
 
-def choose(store: Store, method: Method, task: Task, keep: float, quick: bool) -> Choice | None:
+def choose(store: Store, method: Tuned, task: Task, keep: float, quick: bool) -> Choice | None:
     """The candidate with the least mean of final validation losses; None while runs are missing.
 
     An infinite loss loses; of equals the first wins.
@@ -67,5 +67,5 @@ def choose(store: Store, method: Method, task: Task, keep: float, quick: bool) -
     return Choice(json.loads(min(losses, key=lambda config: losses[config])), losses)
 
 
-def _key(method: Method, task: Task, config: Config, keep: float, seed: int, quick: bool) -> Key:
+def _key(method: Tuned, task: Task, config: Config, keep: float, seed: int, quick: bool) -> Key:
     return Key(task.name, method.name, canonical(config), keep, seed, task.epochs, "validation", quick)

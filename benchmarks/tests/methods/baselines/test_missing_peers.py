@@ -16,6 +16,7 @@ from tdamp import _optional
         ("pytagi", "pytagi_regression"),
         ("torch", "laplace_library"),
         ("laplace", "laplace_library"),
+        ("lightgbm", "lightgbm_trees"),
     ],
 )
 def test_a_missing_library_names_the_extra(library, module, monkeypatch):

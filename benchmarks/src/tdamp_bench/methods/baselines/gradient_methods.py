@@ -6,7 +6,7 @@ gradually. Their grids stand in `strong_grids`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -54,17 +54,22 @@ class Gradient:
         runs = []
         for start in range(0, len(jobs), FLEET):
             some = jobs[start : start + FLEET]
-            fleet = self.fleet(some, widths, batch, epochs)
-            self.begin(fleet)
             curves: list[list[float]] = [[] for _ in some]
-            for epoch in range(epochs):
-                fleet.epoch(self.parts, partial(self.prune, fleet, epoch, epochs))
+            for fleet in self.trained(some, widths, batch, epochs):
                 for curve, params, job in zip(curves, fleet.params(), some, strict=True):
                     curve.append(test_loss(params, job.problem))
             for job, curve, masks, extra in zip(some, curves, fleet.left(), fleet.extra(), strict=True):
                 runs.append(Run(curve, count(masks), extra))
                 tick(f"{self.label}, keep {job.keep:g}, seed {job.seed}")
         return runs
+
+    def trained(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int) -> Iterator[Fleet]:
+        """The same networks after each epoch."""
+        fleet = self.fleet(jobs, widths, batch, epochs)
+        self.begin(fleet)
+        for epoch in range(epochs):
+            fleet.epoch(self.parts, partial(self.prune, fleet, epoch, epochs))
+            yield fleet
 
     def fleet(self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int | None = None) -> Fleet:
         """The networks, before training."""

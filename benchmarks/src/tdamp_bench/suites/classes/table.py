@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from ...core.tables import grid, show_verdicts, verdict_text, verdict_word
+from ...core.tables import grid, section, show_verdicts, verdict_text, verdict_word
 from .contenders import LABELS
 from .sets import TITLES
 
@@ -106,12 +105,7 @@ def markdown(part: dict[str, Any], quick: bool) -> str:
     if quick:
         lines += ["A quick run: its numbers mean nothing.", ""]
     for title, columns, rows in tables(part):
-        lines += [f"## {title}", "", _line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
-        lines += [*map(_line, rows), ""]
+        lines += section(title, columns, rows)
     lines += ["## Verdicts", ""]
     lines += [f"- {verdict_word(one)}: {verdict_text(one)}" for one in part["verdicts"]]
     return "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 
-from ...core.tables import grid, show_verdicts, verdict_text, verdict_word
+from ...core.tables import grid, section, show_verdicts, verdict_text, verdict_word
 from . import published
 from .methods import METHODS
 from .protocol import SETS
@@ -113,12 +113,7 @@ def markdown(found: Summary, verdicts: Sequence[dict[str, Any]], quick: bool) ->
     lines += [PREFACE, ROW_LIMIT.format(limit=METHODS["gp"].most_rows)]
     lines += [BOSTON] if "boston" in found else []
     for title, columns, rows in tables(found):
-        lines += [f"## {title}", "", _line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
-        lines += [*map(_line, rows), ""]
+        lines += section(title, columns, rows)
     lines += [LOAD, "", "## Verdicts", ""]
     lines += [f"- {verdict_word(one)}: {verdict_text(one)}" for one in verdicts]
     return "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
