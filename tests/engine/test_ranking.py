@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from tdamp.engine.ranking import explained, group_losses
 from tdamp.engine.state import remove
 from tdamp.numerics.beliefs import Moments
 
-ONCE = Settings(max_epochs=40, batch_size=32, data_weight=2.0, memory=1.0)
+AT_REST = Settings(max_epochs=60, batch_size=32, memory=1.0)
 """A posterior that has come to rest, as it is while units go."""
 
 
@@ -29,11 +30,11 @@ def friedman() -> tuple[np.ndarray, np.ndarray]:
     return x - 0.5, (y - y.mean())[:, None] / y.std()
 
 
-def sines() -> tuple[np.ndarray, np.ndarray]:
-    """A sine, a kink, a product, and two inputs beside."""
+def waves() -> tuple[np.ndarray, np.ndarray]:
+    """A sum of twelve sines, each weaker than the one before."""
     rng = np.random.default_rng(0)
-    x = rng.uniform(-1.7, 1.7, (1200, 6))
-    return x, np.sin(2 * x[:, :1]) + np.abs(x[:, 1:2]) + x[:, 2:3] * x[:, 3:4] + 0.2 * rng.normal(size=(1200, 1))
+    x = rng.uniform(-1.7, 1.7, (1000, 12))
+    return x, (np.sin(1.5 * x) @ 0.8 ** np.arange(12))[:, None] / 2 + 0.2 * rng.normal(size=(1000, 1))
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
@@ -43,18 +44,19 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 TABLES = {
-    "friedman": (friedman, Network((10, 16, 16, 1))),
-    "sines": (sines, Network((6, 16, 16, 16, 1))),
-    "digits": (digits, Network((64, 24, 16, 10), task="classification")),
+    "friedman": (friedman, Network((10, 16, 16, 1)), 1.0),
+    "waves": (waves, Network((12, 16, 16, 16, 1)), 2.0),
+    "digits": (digits, Network((64, 24, 16, 10), task="classification"), 1.0),
 }
 
 
 @cache
 def trained(name: str) -> tuple[Fitted, Minibatch]:
     """A small network, and the rows that it has learned from."""
-    make, network = TABLES[name]
+    make, network, data_weight = TABLES[name]
     x, y = (jnp.asarray(a) for a in make())
-    return fit(network, np.asarray(x), np.asarray(y), ONCE), Minibatch(x, y, jnp.ones(len(x)))
+    fitted = fit(network, np.asarray(x), np.asarray(y), replace(AT_REST, data_weight=data_weight))
+    return fitted, Minibatch(x, y, jnp.ones(len(x)))
 
 
 def measured(fitted: Fitted, rows: Minibatch, layer: int, units: list[int]) -> float:
