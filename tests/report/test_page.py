@@ -202,7 +202,7 @@ def test_counts_have_the_intervals_of_counts() -> None:
     rate, y = np.full(6, 2.0), np.array([0.0, 1, 2, 3, 5, 6])
     held = Held.of(CountDistribution(rate, np.zeros(6), np.sqrt(rate)), y)
     text = Page(render(regression(held=held))).text.replace("\u00a0", " ")
-    assert re.search(r"95 % coverage\s+83 %", text) and "2 (0 to 5)" in text
+    assert re.search(r"95 % coverage\s+83\.3 %", text) and "2 (0 to 5)" in text
     below, up_to = stats.poisson.cdf(y - 1, 2), stats.poisson.cdf(y, 2)
     share = np.clip((0.3 - below) / (up_to - below), 0, 1)
     np.testing.assert_allclose(held.distribution.pit_share(y, 0.3), share, atol=1e-9)
