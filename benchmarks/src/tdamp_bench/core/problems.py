@@ -43,13 +43,13 @@ def mnist(rows: int | None = None, test_rows: int | None = None) -> Problem:
 def boston(splits: int, test_rows: int = 102) -> list[Problem]:
     """Random splits of Boston (404 / 102 rows), standardised on their training part; split k uses seed k."""
     table = load_boston()
-    found = []
+    splits_as_problems = []
     for seed in range(splits):
         order = np.random.default_rng(seed).permutation(len(table.x))
         train, test = order[:-test_rows], order[-test_rows:]
         y = table.y[:, None]
-        found.append(standardise(Problem("regression", table.x[train], y[train], table.x[test], y[test])))
-    return found
+        splits_as_problems.append(standardise(Problem("regression", table.x[train], y[train], table.x[test], y[test])))
+    return splits_as_problems
 
 
 def standardise(problem: Problem) -> Problem:
