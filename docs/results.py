@@ -61,7 +61,7 @@ def figure(name: str) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def findings() -> Iterator[dict[str, Any]]:
+def conclusions() -> Iterator[dict[str, Any]]:
     """The verdicts of all figures."""
     for path in sorted(RESULTS.glob("*/*.json")):
         yield from json.loads(path.read_text()).get("verdicts", [])
@@ -71,7 +71,7 @@ def claims(head: str, texts: dict[str, str]) -> Callable[[], str]:
     """A line for each claim: for tdamp, and for the method as printed."""
 
     def block() -> str:
-        found = list(findings())
+        found = list(conclusions())
         lines = [f"| {head} | tdamp | as printed |", "|---|---|---|"]
         for claim, text in texts.items():
             words = [word([f for f in found if f.get("claim") == claim and f["variant"] == v]) for v in VARIANTS]
@@ -88,7 +88,7 @@ def word(found: list[dict[str, Any]]) -> str:
     """confirmed where all checks hold, partly where some do, tied where none holds or fails clearly, else not."""
     if not found:
         return "not measured"
-    met, tied = (sum(bool(finding.get(key)) for finding in found) for key in ("met", "tied"))
+    met, tied = (sum(bool(conclusion.get(key)) for conclusion in found) for key in ("met", "tied"))
     short = "confirmed" if met == len(found) else "partly" if met else "tied" if tied == len(found) else "not"
     ties = f", {tied} tied" if tied else ""
     return f"**{short}** ({met} of {len(found)} checks{ties})"

@@ -1,49 +1,16 @@
-"""JAX as in tests/conftest.py, and small made-up problems for the benchmark tests."""
+"""Small made-up problems for the benchmark tests."""
 
-import atexit
 import io
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-
-if "TDAMP_CACHE" not in os.environ:  # compiled code is shared between the workers, and not with the user's own
-    os.environ["TDAMP_CACHE"] = tempfile.mkdtemp(prefix="tdamp-tests-")
-    atexit.register(shutil.rmtree, os.environ["TDAMP_CACHE"], ignore_errors=True)
-
-import jax
 import numpy as np
 import pytest
 from figure_toys import LISTED, Toy
-from hypothesis import settings
 from rich.console import Console
 
-from tdamp.training.compilation import keep_compiled
 from tdamp_bench.core import problems
 from tdamp_bench.core.problems import Problem
 from tdamp_bench.figures import methods, tasks
 from tdamp_bench.suites.classes.sets import small_digits
-
-jax.config.update("jax_enable_x64", True)
-keep_compiled()
-
-settings.register_profile("house", deadline=None, derandomize=True, max_examples=50, database=None)
-settings.load_profile("house")
-
-MOST_MAPS = 20_000
-"""Memory maps of a process above which compiled code is released: Linux allows 65,530, and XLA crashes beyond them."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _release_compiled_code() -> Iterator[None]:
-    """Compiled code of the benchmarks, which have many shapes, is released before there is too much of it."""
-    yield
-    maps = Path("/proc/self/maps")
-    if maps.exists() and maps.read_text().count("\n") > MOST_MAPS:
-        jax.clear_caches()
 
 
 @pytest.fixture

@@ -115,8 +115,8 @@ def reliability(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> Bins:
 
 def ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
     """Expected calibration error: sum over bins of count / rows |accuracy - confidence|, bins as in `reliability`."""
-    found = reliability(y, probs, bins)
-    return float(np.nansum(found.rows * np.abs(found.accuracy - found.confidence)) / found.rows.sum())
+    binned = reliability(y, probs, bins)
+    return float(np.nansum(binned.rows * np.abs(binned.accuracy - binned.confidence)) / binned.rows.sum())
 
 
 def adaptive_ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:

@@ -1,16 +1,10 @@
-"""Fitted models for the tests of the commands; compiled code is kept between runs in the temporary folder."""
+"""Fitted models for the tests of the commands."""
 
 from __future__ import annotations
-
-import os
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from helpers.command_examples import SMALL, Example, call, csv, houses
-
-os.environ.setdefault("TDAMP_CACHE", str(Path(tempfile.gettempdir(), "tdamp-test-cache")))
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 import pytest
 
-from tdamp.cli import arguments
+from tdamp.cli import arguments, main
+from tdamp.factors.priors.catalog import PRIORS
+from tdamp.federated.aggregation.catalog import RULES
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,20 @@ def test_arguments_that_are_refused(kind: str, text: str) -> None:
     """contract: the message repeats what was given."""
     with pytest.raises(argparse.ArgumentTypeError, match=r"expected|neither"):
         getattr(arguments, kind)(text)
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A parser and those of all its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from parsers(command)
+
+
+@pytest.mark.parametrize(("option", "members"), [("--prior", PRIORS), ("--aggregation", RULES)])
+def test_choices_are_the_catalogs(option: str, members: dict[str, object]) -> None:
+    """contract: the commands name the priors and rules themselves, as help comes without importing JAX, which the
+    catalogs need; this test says when a new member is missing there."""
+    actions = [action for one in parsers(main.parser()) for action in one._actions if option in action.option_strings]
+    assert actions and all(list(action.choices or ()) == list(members) for action in actions)

@@ -15,10 +15,14 @@ import pytest
 
 from helpers.little_federation import NETWORKS, TASKS, federation, problem, terms, trained, uploads_of
 from tdamp import fit
+from tdamp.factors.priors.base import group_logit
+from tdamp.federated.aggregation.base import on_host
 from tdamp.federated.client import can_train_together
+from tdamp.federated.messages import Belief
 from tdamp.federated.preparation import fitted_of
 from tdamp.federated.rounds import OpenRounds, Record, participants, run_rounds
 from tdamp.federated.server import Diverged, Server
+from tdamp.federated.validate import problem_of_upload
 from tdamp.numerics import gumbel
 from tdamp.prediction import batched
 
@@ -256,3 +260,31 @@ def test_a_step_goes_further_than_the_average() -> None:
 def _start(agreed: Any, x: np.ndarray, y: np.ndarray) -> tuple[Any, dict[int, float]]:
     server, _ = federation(replace(agreed), x, y, THREE)
     return server.state, server.rows
+
+
+@pytest.mark.parametrize("aggregation", ["wga", "waa", "sites"])
+def test_no_client_has_a_veto(aggregation: str) -> None:
+    """identity: of three clients the smallest is sure that a unit's weights are zero, with log-odds below -20; to the
+    others they are one half. Averaged geometrically, with precisions alike, the weights are the shares' mean, and so
+    far from zero that the unit is surely on; averaged algebraically the probability to be on is the others' share. No
+    upload has odds of its own, which could be minus infinity."""
+    x, y = problem("regression", 130)
+    parts = [np.arange(0, 10), np.arange(10, 70), np.arange(70, 130)]
+    server, clients = federation(terms("regression", prior="group", warm_up=6, aggregation=aggregation), x, y, parts)
+    layers = server.state.layers
+    asked = [layer._replace(offset=np.zeros_like(layer.offset), sure=np.asarray(False)) for layer in layers]
+    server.state = server.state._replace(layers=tuple(asked))  # all units are in question, with even odds
+    uploads, layer = uploads_of(server, clients), asked[0]
+    assert Belief._fields == ("weight", "bias", "centre")
+    for k, mean in ((0, 0.0), (1, 0.5), (2, 0.5)):
+        belief = uploads[k].posterior[0]
+        weight = on_host(*map(np.array, belief.weight), np.float32)
+        weight.mean[0], weight.var[0] = mean, 1e-4 * layer.base_var
+        uploads[k] = uploads[k]._replace(posterior=(belief._replace(weight=weight), *uploads[k].posterior[1:]))
+        assert (group_logit(layer.offset, weight, layer.base_var)[0] < -20) == (k == 0)
+        assert problem_of_upload(server, uploads[k]) is None
+    server.aggregate(uploads)
+    prob, mean = server.state.layers[0].active_prob[0], server.state.layers[0].weight.mean[0]
+    share = 120 / 130
+    np.testing.assert_allclose(prob, share if aggregation == "waa" else 1.0, rtol=1e-3)
+    np.testing.assert_allclose(mean, 0.5 if aggregation == "waa" else 0.5 * share, rtol=1e-4)

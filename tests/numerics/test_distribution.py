@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tdamp import Distribution
-from tdamp.numerics.distribution import Level
+from tdamp.numerics.distribution import Level, MomentsOnly
 from tdamp.training.calibration import Calibration
 
 RNG = np.random.default_rng(0)
@@ -81,3 +81,14 @@ def test_frames() -> None:
     assert list(PREDICTED.take(np.s_[:, 0]).to_frame()) == ["mean", "epistemic_std", "aleatoric_std"]
     frame = PREDICTED._replace(dof=np.array([4.0, 8.0])).to_frame(["a", "b"])
     assert list(frame)[:2] == ["a_mean", "b_mean"] and set(frame["b_dof"]) == {8.0} and len(frame) == 7
+
+
+def test_moments_only() -> None:
+    """contract: no intervals or densities where no more than moments are known, rather than a Gaussian's."""
+    known = MomentsOnly.from_vars(MEAN, EPISTEMIC, ALEATORIC).on_host().take(np.array([1, 2]))
+    np.testing.assert_allclose(known.var, EPISTEMIC[1:3] + ALEATORIC)
+    for ask in (lambda: known.quantile(0.9), lambda: known.interval(0.9), lambda: known.cdf(0.0)):
+        with pytest.raises(ValueError, match="no quantiles"):
+            ask()
+    with pytest.raises(ValueError, match="not their density"):
+        known.log_density(MEAN[1:3])

@@ -16,9 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from helpers.report_examples import NASTY, classification, history, regression
 from tdamp._optional import MissingExtra
+from tdamp.numerics.distribution import CountDistribution
 from tdamp.report import Facts, Held, render, write_report
 from tdamp.report import page as page_module
 from tdamp.report.plots import training
@@ -192,6 +194,18 @@ def test_summary_numbers() -> None:
     text = Page(render(table)).text.replace("\u00a0", " ")
     assert re.search(r"95 % coverage\s+100 %", text) and re.search(r"RMSE\s+0 ", text)
     assert f"\u2212{np.log(5 * np.sqrt(2 * np.pi)):.3g}" in text  # the two parts add up to a variance of 25
+
+
+def test_counts_have_the_intervals_of_counts() -> None:
+    """twin: scipy's Poisson; with a rate of 2 the central 95 % are 0 to 5, of which 5 of 6 rows here are; each count
+    fills the histogram's bins by its own probability."""
+    rate, y = np.full(6, 2.0), np.array([0.0, 1, 2, 3, 5, 6])
+    held = Held.of(CountDistribution(rate, np.zeros(6), np.sqrt(rate)), y)
+    text = Page(render(regression(held=held))).text.replace("\u00a0", " ")
+    assert re.search(r"95 % coverage\s+83\.3 %", text) and "2 (0 to 5)" in text
+    below, up_to = stats.poisson.cdf(y - 1, 2), stats.poisson.cdf(y, 2)
+    share = np.clip((0.3 - below) / (up_to - below), 0, 1)
+    np.testing.assert_allclose(held.distribution.pit_share(y, 0.3), share, atol=1e-9)
 
 
 def test_the_least_sure_rows_come_first(pages: dict[str, str]) -> None:

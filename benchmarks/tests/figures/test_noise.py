@@ -24,13 +24,13 @@ def table(**curves: list[list[float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=tidy.COLUMNS)
 
 
-def test_findings_by_hand():
+def test_conclusions_by_hand():
     """identity: a factor of 2 in epoch 1 and of 1.1 at the end; errors 0.1 apart, with an error of 0.01."""
     noises = table(em_printed=[[20.0, 11.0]], numerical_printed=[[10.0, 10.0]], fixed_printed=[[100.0, 100.0]])
     losses = table(
         em_printed=[[9, 0.1], [9, 0.2]], numerical_printed=[[9, 0.19], [9, 0.31]], fixed_printed=[[9, 0.5], [9, 0.6]]
     )
-    found = {one.verdict.claim: one for one in noise.findings(losses, noises)}
+    found = {one.verdict.claim: one for one in noise.conclusions(losses, noises)}
     alike = found["as printed, once an epoch: largest factor between the noise variances of an epoch"]
     assert alike.verdict.value == pytest.approx(2.0) and not alike.verdict.met
     assert "ends at 1.1 " in alike.sentence and "epoch 1" in alike.sentence
@@ -45,7 +45,7 @@ def test_findings_by_hand():
 def test_a_worse_rule_is_judged_worse():
     """identity: losses the other way round."""
     losses = table(em_minibatch=[[0.5], [0.61]], fixed=[[0.1], [0.2]])
-    (one,) = noise.findings(losses, losses.iloc[:0])
+    (one,) = noise.conclusions(losses, losses.iloc[:0])
     assert not one.verdict.met and "worse than it" in one.sentence
 
 

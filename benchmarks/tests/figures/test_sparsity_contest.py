@@ -56,7 +56,7 @@ def test_sparsity_contest_by_hand():
 
 def test_claims_of_the_paper_and_ours_are_judged_apart():
     """contract: 3 of 4 pruned cells won, one lost; the slope seed by seed; magnitude pruning has its own verdict."""
-    pruned, gap, magnitude = sparsity_contest.findings(final(SHARES), {"amp": "AMP"})
+    pruned, gap, magnitude = sparsity_contest.conclusions(final(SHARES), {"amp": "AMP"})
     assert [one.claim for one in (pruned, gap, magnitude)] == ["compressed", "gap", "magnitude-compressed"]
     assert pruned.verdict.value == 0.75 and not pruned.verdict.met and not pruned.verdict.tied
     assert "4 won, 1 tied, 1 lost" in pruned.sentence and "lost: keep 0.1 to AMP" in pruned.sentence
@@ -76,9 +76,9 @@ def test_pruned_cells_without_a_loss_are_tied():
     """contract: one win and one tie is no claim of being better at every size; two wins are."""
     rows = [("mnist", "tdamp", k, [1.0, 1.1, 1.0]) for k in (0.5, 0.1)]
     wins = [("mnist", "adam", k, [2.0, 2.2, 2.1]) for k in (0.5, 0.1)]
-    (first, *_) = sparsity_contest.findings(final(rows + wins), {})
+    (first, *_) = sparsity_contest.conclusions(final(rows + wins), {})
     assert first.verdict.met
-    (first, *_) = sparsity_contest.findings(final([*rows, wins[0], ("mnist", "adam", 0.1, [1.0, 1.2, 0.9])]), {})
+    (first, *_) = sparsity_contest.conclusions(final([*rows, wins[0], ("mnist", "adam", 0.1, [1.0, 1.2, 0.9])]), {})
     assert first.verdict.tied and first.verdict.value == 0.5
 
 
@@ -86,7 +86,7 @@ def test_the_gap_that_widens():
     """contract: twice as good with all units, four times with a tenth, alike on all seeds but for a little."""
     rows = [("mnist", "tdamp", k, [1.0, 1.01, 0.99]) for k in (1.0, 0.1)]
     rows += [("mnist", "adam", 1.0, [2.0, 2.0, 2.02]), ("mnist", "adam", 0.1, [4.0, 4.01, 4.0])]
-    _, gap = sparsity_contest.findings(final(rows), {})
+    _, gap = sparsity_contest.conclusions(final(rows), {})
     assert (
         gap.claim == "gap" and gap.verdict.met and "2.01 times ours at keep 1 and 4 times at keep 0.1" in gap.sentence
     )
@@ -100,7 +100,7 @@ def test_a_network_that_is_too_large_wins_nothing():
     for units, word in ((40, "larger"), (11, "win")):
         made = final(rows, {("tdamp", 0.1): units, ("tdamp", 1.0): 100, ("adam", 1.0): 100})
         assert sparsity_contest.against_each(made)["outcome"].tolist() == ["win", word]
-        (compressed, *_) = sparsity_contest.findings(made, {})
+        (compressed, *_) = sparsity_contest.conclusions(made, {})
         assert compressed.verdict.met == (word == "win") and not compressed.verdict.tied
         assert ("1 not comparable (too many units left)" in compressed.sentence) == (word == "larger")
 
@@ -108,4 +108,6 @@ def test_a_network_that_is_too_large_wins_nothing():
 def test_no_rivals_no_verdicts():
     """contract: tdamp alone, and a store without tdamp."""
     for rows in (SHARES[:1], SHARES[1:2]):
-        assert len(sparsity_contest.against_each(final(rows))) == 0 and sparsity_contest.findings(final(rows), {}) == []
+        assert (
+            len(sparsity_contest.against_each(final(rows))) == 0 and sparsity_contest.conclusions(final(rows), {}) == []
+        )

@@ -184,8 +184,8 @@ def training_facts(
 ) -> dict[str, Any]:
     """Facts of the training that are stored beside the model, and printed."""
     from .. import __version__
+    from . import predictions
     from .inspect import noise_levels
-    from .predictions import Predictions
 
     facts: dict[str, Any] = {
         "task": encoder.task,
@@ -205,9 +205,10 @@ def training_facts(
         "tdamp": __version__,
     }
     if test.any():
-        predictions = Predictions.from_estimator(estimator, x[test], encoder.target_names)
-        facts["test"] = predictions.scores(y[test])
-        facts["test_predictions"] = predictions.to_json(y[test])
+        names = predictions.names_of(estimator, encoder.target_names)
+        held = predictions.held(predictions.predict(estimator, x[test]), y[test], names)
+        facts["test"] = predictions.scores(held, names)
+        facts["test_predictions"] = predictions.to_json(held)
     return jsonable(facts)
 
 

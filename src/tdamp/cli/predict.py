@@ -6,20 +6,23 @@ import argparse
 import io
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import arguments
 from .exit_codes import FAILED, USAGE, CommandError
-from .files import Model, check_writable, naming_file, open_model, read_data
+from .files import check_writable, naming_file, open_model, read_data
 from .fit_output import format_scores
 from .output import print_json, print_status
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..numerics.distribution import Distribution
     from ..tables import Encoder
-    from .predictions import Predictions
 
 PIECE = 4096
 """Characters written at once: a pipe that closes in the midst of a large piece may go unnoticed."""
@@ -58,11 +61,12 @@ def run(args: argparse.Namespace) -> None:
         _check_out(args.out, args.data)
     frame = read_data(args.data)
     x = encode(encoder, frame, args.data)
-    from .predictions import Predictions
+    from . import predictions
 
-    predictions = Predictions.from_estimator(model.estimator, x, encoder.target_names)
-    scores = None if args.no_scores else score(model, frame, args.data, predictions, x)
-    table = with_copied_columns(frame, args.copy, args.data, predictions.table(args.interval))
+    predicted = predictions.predict(model.estimator, x)
+    names = predictions.names_of(model.estimator, encoder.target_names)
+    scores = None if args.no_scores else score(encoder, frame, args.data, predicted, names)
+    table = with_copied_columns(frame, args.copy, args.data, predictions.table(predicted, names, args.interval))
     if args.out is not None:
         write_table(table, args.out)
     if scores is not None:
@@ -88,12 +92,14 @@ def encode(encoder: Encoder, frame: Any, path: Path) -> Any:
     return x
 
 
-def score(model: Model, frame: Any, path: Path, predictions: Predictions, x: Any) -> dict[str, Any] | None:
+def score(
+    encoder: Encoder, frame: Any, path: Path, predicted: Distribution | np.ndarray, names: Sequence[Any]
+) -> dict[str, Any] | None:
     """Scores on the rows that have the target, or None when there are none."""
     from ..tables import TableError
     from ..tables.table import Table
+    from . import predictions
 
-    encoder = model.require_encoder()
     with naming_file(path):
         table = Table(frame)
         there = [name in table for name in encoder.target_names]
@@ -108,11 +114,8 @@ def score(model: Model, frame: Any, path: Path, predictions: Predictions, x: Any
             raise CommandError(
                 f"{path}: {error}. Correct it, or predict without scores: add --no-scores.", FAILED
             ) from error
-    if usable.all():
-        return predictions.scores(y)
-    from .predictions import Predictions
-
-    return Predictions.from_estimator(model.estimator, x[usable], encoder.target_names).scores(y)
+    some = predicted[usable] if isinstance(predicted, np.ndarray) else predicted.take(usable)
+    return predictions.scores(predictions.held(some, y, names), names)
 
 
 def with_copied_columns(frame: Any, names: list[str], path: Path, table: pd.DataFrame) -> pd.DataFrame:

@@ -115,7 +115,7 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
 
 def evidence(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarray]:
     """Evidence of every unit's group for being needed, in nats, a layer at a time, on the host."""
-    return [np.asarray(found) for found in _evidence(state.layers, group_of)]
+    return [np.asarray(nats) for nats in _evidence(state.layers, group_of)]
 
 
 @jax.jit

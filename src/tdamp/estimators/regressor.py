@@ -130,7 +130,8 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
         return (predicted.mean, predicted.std) if return_std else predicted.mean
 
     def predict_distribution(self, X: Any, as_frame: bool = False) -> Any:
-        """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame."""
+        """`Distribution` (mean, epistemic std, aleatoric std), as arrays or as a frame; of counts a
+        `CountDistribution`."""
         in_units = batched.predicted(self._need_fitted(), self._new_rows(X)).on_host()
         predicted = in_units.rescaled(self.y_mean_, self.y_scale_)
         check_predicted(predicted.mean, np.isfinite(predicted.std) & (predicted.std > 0))
@@ -144,16 +145,8 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
         levels = quantiles if isinstance(quantiles, list | tuple | np.ndarray) else ()
         if not len(levels) or not all(isinstance(level, Real) and 0 < float(level) < 1 for level in levels):
             raise ValueError(f"quantiles={quantiles!r}: expected numbers between 0 and 1, such as (0.05, 0.5, 0.95)")
-        if self._need_fitted().network.output.is_calibrated:
-            predicted = self.predict_distribution(X)
-            return np.stack([predicted.quantile(level) for level in levels], -1)
-        output, noise_var = self.fitted_.network.output, self.fitted_.state.noise_var
-        if not hasattr(output, "quantile"):
-            raise ValueError(f"likelihood={output.name!r} has no quantiles: use predict with return_std=True")
-        z = batched.moments(self.fitted_, self._new_rows(X))
-        values = np.stack([np.asarray(output.quantile(z, noise_var, level), np.float64) for level in levels], -1)
-        check_predicted(values)
-        return values[:, 0] if self.single_output_ else values
+        predicted = self.predict_distribution(X)
+        return np.stack([predicted.quantile(level) for level in levels], -1)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
         """The central interval that holds a new observation with this probability, (rows, 2) or (rows, outputs, 2)."""

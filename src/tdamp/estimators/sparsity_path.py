@@ -108,7 +108,7 @@ def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
     if isinstance(model, TDAMPRegressor):
         predicted = model.predict_distribution(X)
         mean, y = predicted.mean, np.asarray(y, np.float64).reshape(predicted.mean.shape)
-        misses = [abs(metrics.coverage(y, mean, predicted.std, level, predicted.dof) - level) for level in LEVELS]
+        misses = [abs(predicted.covered(y, level) - level) for level in LEVELS]
         return {"rmse": metrics.rmse(y, mean), "log_score": log_score, "calibration_error": float(np.mean(misses))}
     probs = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, np.asarray(y))

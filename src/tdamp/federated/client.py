@@ -34,6 +34,10 @@ class Client:
 
     def __init__(self, number: int, terms: Terms, data: Data, ids: np.ndarray | None = None) -> None:
         self.number, self.terms, self.ids = number, terms, ids
+        try:
+            terms.network.output.check_y(data.y, terms.network.n_targets, data.y.dtype)
+        except ValueError as error:
+            raise ValueError(f"client {number}: {error}") from error
         self.data, self.held = held_out.split_rows(data, terms.hold_out, terms.seed)
         self._feed: Feed | None = None
         self.ranking = Ranking(self.data, terms.seed, number)

@@ -53,11 +53,9 @@ def negotiate(
     """
     if estimator.devices is not None:
         raise ValueError(f"devices={estimator.devices!r}: clients train on one device each; leave devices out")
-    if not likelihood_of(estimator).scales_targets:
-        raise ValueError(f"likelihood={estimator.likelihood!r}: a federation standardises y; fit such targets alone")
     numbers = sorted(summaries)
     total = merged([summaries[k] for k in numbers])
-    scaling = scaling_of(total, estimator.standardize)
+    scaling = scaling_of(total, estimator.standardize, likelihood_of(estimator).scales_targets)
     estimator.x_mean_, estimator.x_scale_ = scaling.x_mean, scaling.x_scale
     if classes is None:
         estimator.y_mean_, estimator.y_scale_ = scaling.y_mean, scaling.y_scale
@@ -70,7 +68,7 @@ def negotiate(
     prune.check_goal(
         terms.settings, network, check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])
     )
-    scales = scales_after(total, scaling, network.widths[-1])
+    scales = scales_after(total, scaling, network.widths[-1], network.output.scales_targets)
     return terms, start(network, terms.settings, np.random.default_rng(terms.seed), scales, np.dtype(np.float32))
 
 

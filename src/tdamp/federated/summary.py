@@ -65,16 +65,19 @@ class Scaling(NamedTuple):
     y_scale: np.ndarray
 
 
-def scaling_of(summary: Summary, standardize: bool) -> Scaling:
+def scaling_of(summary: Summary, standardize: bool, scales_targets: bool = True) -> Scaling:
     """The scales of a centralised fit (`numerics.scaling`), or none."""
-    if not standardize:
-        return Scaling(*identity_scales(len(summary.x_mean)), *identity_scales(len(summary.y_mean)))
-    x_scale = input_scale(summary.x_mean, summary.x_std, summary.x_nonzero)
-    return Scaling(summary.x_mean, x_scale, summary.y_mean, std_or_one(summary.y_mean, summary.y_std))
+    x_scales, y_scales = identity_scales(len(summary.x_mean)), identity_scales(len(summary.y_mean))
+    if standardize:
+        x_scales = summary.x_mean, input_scale(summary.x_mean, summary.x_std, summary.x_nonzero)
+    if standardize and scales_targets:
+        y_scales = summary.y_mean, std_or_one(summary.y_mean, summary.y_std)
+    return Scaling(*x_scales, *y_scales)
 
 
-def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
-    """What the engine's start has to know of the scaled data; what is constant counts as having variance one.
+def scales_after(summary: Summary, scaling: Scaling, n_outputs: int, scales_targets: bool = True) -> Scales:
+    """What the engine's start has to know of the scaled data; what is constant counts as having variance one, and so
+    do targets that are never scaled: their unit is none of the network's outputs'.
 
     A variance that is infinite or zero because of the unit is passed on as it is: `state.start` refuses it.
     """
@@ -85,7 +88,7 @@ def scales_after(summary: Summary, scaling: Scaling, n_outputs: int) -> Scales:
         x_mean,
         float(_variance(np.hypot.reduce(x_std), np.hypot.reduce(x_mean))),
         np.zeros(n_outputs) if classification else y_mean,
-        np.ones(()) if classification else _variance(y_std, y_mean),
+        np.ones(()) if classification else _variance(y_std, y_mean) if scales_targets else np.ones_like(y_mean),
     )
 
 

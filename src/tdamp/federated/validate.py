@@ -109,13 +109,9 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     if not ((upload.noise_var >= low * (1 - ROUNDING)) & (upload.noise_var <= high * (1 + ROUNDING))).all():
         return f"noise_var is {_short(upload.noise_var)}: expected it from {_short(low)} to {_short(high)}."
     sums = np.asarray(upload.noise_stats.sums, np.float64)
-    if server.terms.network.output.is_calibrated:
-        wrong = (sums < 0).any()
-    elif server.terms.local.noise_update == "numerical":
-        wrong = (sums > 0).any()  # of log probabilities
-    else:
-        wrong = sums[1] * n_rows < np.square(sums[0]) * (1 - ROUNDING)
-    return f"noise_stats.sums are {_short(sums)}, which no residuals or margins have." if wrong else None
+    if not server.terms.network.output.are_noise_stats(server.terms.local.noise_update, n_rows, sums):
+        return f"noise_stats.sums are {_short(sums)}, which no residuals or margins have."
+    return None
 
 
 def problem_of_report(server: Server, report: FinalReport) -> str | None:

@@ -68,8 +68,8 @@ def log_probs(mean: Array, std: Array) -> Array:
     log_density = -0.5 * sds**2 - jnp.log(std)[..., None] - truncated_normal.LOG_SQRT_2PI
     log_weight = log_cdf.sum(-2, keepdims=True) + jnp.log(weight)
     log_terms = log_density - log_cdf + log_weight
-    found = jnp.where(hopeless, _laplace(z, std, peak, width), jax.nn.logsumexp(log_terms, axis=-1))
-    return jax.nn.log_softmax(found, axis=-1)
+    log_prob = jnp.where(hopeless, _laplace(z, std, peak, width), jax.nn.logsumexp(log_terms, axis=-1))
+    return jax.nn.log_softmax(log_prob, axis=-1)
 
 
 def _peaks(z: Array, std: Array) -> tuple[Array, Array, Array]:

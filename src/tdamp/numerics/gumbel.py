@@ -34,8 +34,8 @@ def best_noise_var_by_quadrature(loc: float) -> float:
         return -float(np.sum(weight * log_ndtr(-margin * np.exp(-0.5 * log_var))))
 
     guess = 2 * loc + 1
-    found = minimize_scalar(loss, bounds=(guess - 4, guess + 9), method="bounded", options={"xatol": 1e-9})
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(loss, bounds=(guess - 4, guess + 9), method="bounded", options={"xatol": 1e-9})
+    return float(np.exp(minimum.x))
 
 
 @cache

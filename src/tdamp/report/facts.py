@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..numerics.distribution import Distribution
 
 
 class Wording(NamedTuple):
@@ -24,8 +27,9 @@ TASKS = {"regression": Wording("targets", "rmse"), "classification": Wording("cl
 class Held:
     """Predictions on rows, if possible rows the model was not trained on; `where` says which ("held-out rows").
 
-    Regression fills mean, epistemic_std, aleatoric_std and dof, (rows,) or (rows, outputs); classification fills probs,
-    (rows, classes), and y holds class indices. x is the rows' inputs, (rows, inputs), of any type that can be shown.
+    Regression fills mean, epistemic_std, aleatoric_std and dof, (rows,) or (rows, outputs), the fields of its
+    `Distribution`, and `kind`, the type of that; classification fills probs, (rows, classes), and y holds class
+    indices. x is the rows' inputs, (rows, inputs), of any type that can be shown.
     """
 
     y: np.ndarray
@@ -36,6 +40,15 @@ class Held:
     probs: np.ndarray | None = None
     x: np.ndarray | None = None
     where: str = "held-out rows"
+    kind: type[Distribution] = Distribution
+
+    @classmethod
+    def of(cls, predicted: Distribution | np.ndarray, y: Any, **more: Any) -> Held:
+        """Of a regression's distribution, or of class probabilities and y as class indices; `more` are other fields."""
+        if isinstance(predicted, Distribution):
+            y = np.asarray(y, np.float64).reshape(predicted.mean.shape)
+            return cls(y=y, **predicted.on_host()._asdict(), kind=type(predicted), **more)
+        return cls(y=y, probs=predicted, **more)
 
     def __post_init__(self) -> None:
         """Raise ValueError for arrays that do not belong together."""
@@ -51,21 +64,26 @@ class Held:
                 raise ValueError(f"{name} has shape {np.shape(values)}: expected two axes and {len(self.y)} rows")
 
     @property
+    def distribution(self) -> Distribution:
+        """The predictions of a regression."""
+        dof = np.inf if self.dof is None else self.dof
+        return self.kind(self.mean, self.epistemic_std, self.aleatoric_std, dof).on_host()
+
+    @property
     def std(self) -> np.ndarray:
         """Standard deviation of a new observation: what the model does not know, and the noise."""
-        assert self.epistemic_std is not None and self.aleatoric_std is not None
-        return np.hypot(np.asarray(self.epistemic_std, np.float64), np.asarray(self.aleatoric_std, np.float64))
+        return self.distribution.std
 
     @property
     def tails(self) -> np.ndarray:
-        """Degrees of freedom of a regression's predictions, infinite for a Gaussian."""
-        return np.full(np.shape(self.y), np.inf) if self.dof is None else np.asarray(self.dof, np.float64)
+        """Deprecated: degrees of freedom of a regression's predictions."""
+        warnings.warn("Held.tails goes in 0.4: it is Held.distribution.dof", DeprecationWarning, stacklevel=2)
+        return self.distribution.dof
 
-    def output(self, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """y, mean, std and dof of one output of a regression."""
-        parts = self.y, self.mean, self.std, self.tails
-        y, mean, std, dof = (np.asarray(a, np.float64).reshape(len(self.y), -1)[:, at] for a in parts)
-        return y, mean, std, dof
+    def output(self, at: int) -> tuple[np.ndarray, Distribution]:
+        """y and its prediction, of one output of a regression."""
+        y = np.asarray(self.y, np.float64)
+        return (y, self.distribution) if y.ndim == 1 else (y[:, at], self.distribution.take(np.s_[:, at]))
 
     @property
     def n_outputs(self) -> int:

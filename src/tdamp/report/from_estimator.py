@@ -75,10 +75,8 @@ def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
     """Predictions on rows whose targets are known."""
     x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if hasattr(estimator, "classes_"):
-        return Held(y=estimator._engine_targets(y), probs=estimator.predict_proba(X), x=x, where=where)
-    predicted = estimator.predict_distribution(X)
-    y = np.asarray(y, np.float64).reshape(predicted.mean.shape)
-    return Held(y=y, **predicted._asdict(), x=x, where=where)
+        return Held.of(estimator.predict_proba(X), estimator._engine_targets(y), x=x, where=where)
+    return Held.of(estimator.predict_distribution(X), y, x=x, where=where)
 
 
 def _in_units(estimator: Any) -> list[dict[str, Any]]:

@@ -49,19 +49,22 @@ def _class_scores(held: Held) -> list[Line]:
 
 
 def _regression_scores(held: Held) -> list[Line]:
-    y, mean, std, dof = held.y, held.mean, held.std, held.tails
-    assert mean is not None
+    y, predicted = held.y, held.distribution
     spread = float(np.sqrt(np.mean(np.var(y, axis=0, dtype=np.float64))))
     return [
-        Line("RMSE", number(metrics.rmse(y, mean), 3), f"typical error; always guessing the mean: {number(spread, 3)}"),
+        Line(
+            "RMSE",
+            number(metrics.rmse(y, predicted.mean), 3),
+            f"typical error; always guessing the mean: {number(spread, 3)}",
+        ),
         Line(
             "Log score",
-            number(metrics.log_score(y, mean, std, dof), 3),
+            number(float(predicted.log_density(y).mean()), 3),
             "mean log density of the true value; higher is better",
         ),
         Line(
             "95 % coverage",
-            percent(metrics.coverage(y, mean, std, 0.95, dof)),
+            percent(predicted.covered(y, 0.95)),
             "true values inside their 95 % intervals; 95 % is right",
         ),
     ]

@@ -7,7 +7,6 @@ import io
 
 import numpy as np
 
-from ..numerics import student_t
 from .canvas import need
 from .facts import Facts, Held
 from .plots.units import top_inputs
@@ -56,11 +55,12 @@ def verdict(facts: Facts, held: Held, at: int) -> tuple[str, str, bool]:
             f"{safe(short(facts.label(best), 24))} ({percent(probs[best])})",
             best == own,
         )
-    parts = held.y, held.mean, held.std * student_t.quantile(0.975, held.tails)
-    y, mean, reach = (np.ravel(np.asarray(a, np.float64)[at]) for a in parts)
+    one = held.distribution.take(np.s_[at : at + 1])
+    y, mean, low, high = (np.ravel(a) for a in (held.y[at], one.mean, *one.interval(0.95)))
     truth = ", ".join(number(v, 3) for v in y[:3])
-    predicted = ", ".join(f"{number(m, 3)} ± {number(r, 2)}" for m, r in zip(mean[:3], reach[:3], strict=True))
-    return truth, predicted, bool((np.abs(y - mean) <= reach).all())
+    shown = zip(mean[:3], low[:3], high[:3], strict=True)
+    predicted = ", ".join(f"{number(m, 3)} ({number(a, 3)} to {number(b, 3)})" for m, a, b in shown)
+    return truth, predicted, bool(((low <= y) & (y <= high)).all())
 
 
 def rows(facts: Facts, held: Held, picked: np.ndarray) -> str:

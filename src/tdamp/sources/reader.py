@@ -1,4 +1,4 @@
-"""Reads a source and checks it: blocks of finite numbers, all of one shape, or an error that says where."""
+"""Reads a source and checks it: chunks of finite numbers, all of one shape, or an error that says where."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..engine.network import Task
 from .source import Piece, Source
 
 NUMBERS = 2**20
-"""Most numbers of x in a block: larger pieces are cut."""
+"""Most numbers of x in a chunk: larger pieces are cut."""
 
 
-class Block(NamedTuple):
+class Chunk(NamedTuple):
     """Some rows that were checked."""
 
     x: np.ndarray  # (rows, inputs), float64
@@ -38,14 +38,14 @@ class Shape(NamedTuple):
 
 
 class Reader:
-    """Reads a source once. After the first block `shape` is known; `n_rows` have been read."""
+    """Reads a source once. After the first chunk `shape` is known; `n_rows` have been read."""
 
     def __init__(self, source: Source, task: Task) -> None:
         self.source, self.task = source, task
         self.shape: Shape | None = None
         self.n_rows = 0
 
-    def blocks(self) -> Iterator[Block]:
+    def chunks(self) -> Iterator[Chunk]:
         """Iterate over every row, in order."""
         for piece in self.source.pieces():
             names = _names(piece.x, self.source)
@@ -58,13 +58,13 @@ class Reader:
             step = max(1, NUMBERS // x.shape[1])
             for start in range(0, len(x), step):
                 here = slice(start, start + step)
-                block = Block(np.asarray(x[here], np.float64), y[here], weight[here])
-                self._check_finite(piece, "x", block.x, names)
-                if block.y.ndim == 2:  # labels have one dimension, and were checked
-                    self._check_finite(piece, "y", block.y, None)
-                self._check_finite(piece, "weight", block.weight[:, None], None)
-                self.n_rows += len(block.x)
-                yield block
+                chunk = Chunk(np.asarray(x[here], np.float64), y[here], weight[here])
+                self._check_finite(piece, "x", chunk.x, names)
+                if chunk.y.ndim == 2:  # labels have one dimension, and were checked
+                    self._check_finite(piece, "y", chunk.y, None)
+                self._check_finite(piece, "weight", chunk.weight[:, None], None)
+                self.n_rows += len(chunk.x)
+                yield chunk
 
     def _target(self, piece: Piece) -> np.ndarray:
         if piece.y is None:

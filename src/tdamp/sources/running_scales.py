@@ -1,4 +1,4 @@
-"""Means and standard deviations of columns that go by, block after block."""
+"""Means and standard deviations of columns that go by, chunk after chunk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..numerics.scaling import input_scale, mean_and_std, nonzero_share, std_or_
 
 
 class RunningScales:
-    """Weighted mean, standard deviation and share of nonzero rows of each column of all blocks so far, in float64.
+    """Weighted mean, standard deviation and share of nonzero rows of each column of all chunks so far, in float64.
 
     Two parts of the rows with shares a and b, means m and n, have the mean m + b (n - m), and the squares of their
     standard deviations come together as a s^2 + b t^2 + a b (m - n)^2 (Chan, Golub and LeVeque): nothing is taken off,
@@ -17,7 +17,7 @@ class RunningScales:
 
     def __init__(self) -> None:
         self.weight = 0.0
-        self.mean, self.std, self.nonzero = np.zeros((3, 1))  # one for each column, from the first block on
+        self.mean, self.std, self.nonzero = np.zeros((3, 1))  # one for each column, from the first chunk on
 
     def add(self, values: np.ndarray, weight: np.ndarray) -> None:
         """Add some rows; the sum of their weights must be above zero."""

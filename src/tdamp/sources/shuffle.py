@@ -21,22 +21,22 @@ PIECE = 2**20
 """Numbers of a file that are read to be scattered again."""
 
 
-def scatter(blocks: Iterable[np.ndarray], folder: Path, rng: np.random.Generator) -> list[Path]:
-    """The rows of float64 blocks (rows, width), in new files inside the folder."""
+def scatter(chunks: Iterable[np.ndarray], folder: Path, rng: np.random.Generator) -> list[Path]:
+    """The rows of float64 chunks (rows, width), in new files inside the folder."""
     inside = Path(tempfile.mkdtemp(dir=folder))
     paths = [inside / f"bucket-{number}" for number in range(BUCKETS)]
     with ExitStack() as stack:
         files = [stack.enter_context(open(path, "wb")) for path in paths]
-        for block in blocks:
-            bucket = (BUCKETS * rng.random(len(block))).astype(np.int64)  # a draw for each row, however they are cut
-            parts = np.split(block[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, None, BUCKETS)))
+        for chunk in chunks:
+            bucket = (BUCKETS * rng.random(len(chunk))).astype(np.int64)  # a draw for each row, however they are cut
+            parts = np.split(chunk[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, None, BUCKETS)))
             for file, part in zip(files, parts, strict=False):
                 file.write(np.ascontiguousarray(part).data)
     return paths
 
 
 def shuffled(paths: list[Path], width: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """All rows of the files, in random order, in blocks that fit in memory; the files are removed on the way."""
+    """All rows of the files, in random order, in chunks that fit in memory; the files are removed on the way."""
     for path in paths:
         if path.stat().st_size <= 8 * MOST_NUMBERS or path.stat().st_size == 8 * width:
             rows = np.fromfile(path, np.float64).reshape(-1, width)

@@ -68,10 +68,10 @@ def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tic
     sample, largest = Sample(MOST_HELD + 1, salt_of(rng)), [0.0]
 
     def records() -> Iterator[np.ndarray]:
-        for block in reader.blocks():
-            there = block.weight > 0
+        for chunk in reader.chunks():
+            there = chunk.weight > 0
             if there.any():
-                values, target, weight = (a[there] for a in block)
+                values, target, weight = (a[there] for a in chunk)
                 target = _places(target, labels)[:, None] if target.ndim == 1 else target  # labels become numbers
                 x.add(values, weight)
                 y.add(target, weight)

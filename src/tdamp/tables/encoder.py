@@ -79,13 +79,13 @@ class Encoder:
         """float64 (rows, columns) without NaN; what was unusual is in `last_notes`."""
         table, notes = Table(frame), list[str]()
         table.need(column.name for column in self.columns)
-        blocks = [column.encode(table.cells(column.name), notes) for column in self.columns]
+        columns = [column.encode(table.cells(column.name), notes) for column in self.columns]
         known = {*(column.name for column in self.columns), *self.target_names, *self.ignored}
         extra = [name for name in table.names if name not in known]
         if extra:
             notes.append(f"Columns not known from training are ignored: {listing(extra)}.")
         self.last_notes = notes
-        return np.concatenate(blocks, axis=1)
+        return np.concatenate(columns, axis=1)
 
     def target(self, frame: Any) -> np.ndarray:
         """y: float64 (rows,), float64 (rows, targets), or class labels (rows,) as int or str."""

@@ -81,7 +81,7 @@ class Checkpoint:
         """Of the first file that is whole; they all have it, and the one of START is read first."""
         names = sorted(self._files(), key=lambda name: (not name.startswith(START), name))
         whole = (self.read(name) for name in names)
-        return next((found[1]["problem"] for found in whole if found is not None), None)
+        return next((stored[1]["problem"] for stored in whole if stored is not None), None)
 
     def check(self, before: Problem | None) -> None:
         """Refuse to go on from another problem."""
@@ -126,8 +126,8 @@ class Checkpoint:
 
     def _files(self) -> dict[str, str]:
         """Every file of ours, and its stage."""
-        found = ((name, _NAME.fullmatch(name)) for name in os.listdir(self.folder))
-        return {name: match["stage"] for name, match in found if match}
+        matches = ((name, _NAME.fullmatch(name)) for name in os.listdir(self.folder))
+        return {name: match["stage"] for name, match in matches if match}
 
     def failed(self, error: Exception) -> None:
         """Say once that nothing could be written: training is worth more than its checkpoint."""
@@ -155,18 +155,18 @@ class Stage:
 
     def load(self) -> tuple[Arrays, dict[str, Any]] | None:
         """The newest file that is whole, None if there is none; the memory takes what belongs to it."""
-        for found in self._whole():
-            self.checkpoint.check(found[1]["problem"])
+        for stored in self._whole():
+            self.checkpoint.check(stored[1]["problem"])
             if self.memory is not None:
-                self.memory.unpack(records.below(found[0], "memory"))
-            return found
+                self.memory.unpack(records.below(stored[0], "memory"))
+            return stored
         return None
 
     def _whole(self) -> Iterator[tuple[Arrays, dict[str, Any]]]:
         for name in self.checkpoint.files_of(self.name):
-            found = self.checkpoint.read(name)
-            if found is not None:
-                yield found
+            stored = self.checkpoint.read(name)
+            if stored is not None:
+                yield stored
 
     def save(self, epochs: int, arrays: Arrays, words: dict[str, Any]) -> None:
         """Write, and remove what is older than the one before; what goes wrong with the disk is a warning."""

@@ -114,8 +114,8 @@ def _let_go(program: Program, key: Any) -> None:
 
 def _spread(leaf: Any) -> NamedSharding | None:
     """How an array lies on a mesh of devices; None for one that does not."""
-    found = getattr(leaf, "sharding", None)
-    return found if isinstance(found, NamedSharding) else None
+    sharding = getattr(leaf, "sharding", None)
+    return sharding if isinstance(sharding, NamedSharding) else None
 
 
 def in_background(work: Callable[[], None]) -> Future[None]:

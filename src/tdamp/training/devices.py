@@ -86,9 +86,11 @@ def check_alike(mesh: Mesh | None, what: str, *things: Any) -> None:
         return
     leaves = jax.tree.leaves(things, is_leaf=lambda thing: thing is None)
     leaves = [np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
-    told = [digest(leaf) if hasattr(leaf, "dtype") else repr(leaf) for leaf in leaves]
-    found = multihost_utils.process_allgather(np.frombuffer(hashlib.sha256(repr(told).encode()).digest(), np.uint8))
-    others = [process for process, one in enumerate(found) if (one != found[0]).any()]
+    digests = [digest(leaf) if hasattr(leaf, "dtype") else repr(leaf) for leaf in leaves]
+    gathered = multihost_utils.process_allgather(
+        np.frombuffer(hashlib.sha256(repr(digests).encode()).digest(), np.uint8)
+    )
+    others = [process for process, one in enumerate(gathered) if (one != gathered[0]).any()]
     if others:
         raise ValueError(
             f"{what} of process {others[0]} differ from those of process 0: every process must be given the same rows, "

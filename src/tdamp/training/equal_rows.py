@@ -143,13 +143,13 @@ class Sample:
 
     def drawn(self, share: float) -> Sample:
         """Those to keep from training, `share` of all weight as nearly as they allow; one at least is left over."""
-        found = Sample(self.most, self.salt)
+        sample = Sample(self.most, self.salt)
         if self.by_design:
-            found.by_design, found.n_rows = True, min(round(share * self.n_rows), self.n_rows - 1)
-            return found
+            sample.by_design, sample.n_rows = True, min(round(share * self.n_rows), self.n_rows - 1)
+            return sample
         taken = filling(self.sizes[:-1], share * self.weight)
-        found.ranks, found.sizes = self.ranks[:-1][taken], self.sizes[:-1][taken]
-        return found
+        sample.ranks, sample.sizes = self.ranks[:-1][taken], self.sizes[:-1][taken]
+        return sample
 
     def has(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Which rows are of these kinds; all rows must go by once."""

@@ -60,13 +60,13 @@ def problem_of(
 
 def differences(before: Problem, now: Problem) -> list[str]:
     """What differs, in words."""
-    found = []
+    names = []
     for name in sorted(before.keys() | now.keys()):
         a, b = before.get(name), now.get(name)
         if a != b:
             brief = name not in DRAWN and max(len(repr(a)), len(repr(b))) <= SHORT
-            found.append(f"{name} was {a!r} and is {b!r}" if brief else f"{name} differs")
-    return found
+            names.append(f"{name} was {a!r} and is {b!r}" if brief else f"{name} differs")
+    return names
 
 
 def _start(start: Fitted) -> str:

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from tdamp.federated.aggregation.algebraic import algebraic
 from tdamp.federated.aggregation.average import SpikeSlab
 from tdamp.federated.aggregation.base import on_host, shares_of, weighted_sum
-from tdamp.federated.aggregation.geometric import LOGIT_BOUND, geometric, natural, spike_slab
+from tdamp.federated.aggregation.geometric import geometric, natural, spike_slab
 
 RULES = [geometric, algebraic]
 SHARES = [0.2, 0.5, 0.3]
@@ -155,18 +155,6 @@ def test_certain_groups_stay_certain() -> None:
             assert found.logit[0] == certain and np.isfinite(found.slab).all()
             np.testing.assert_allclose(found.logit[1:], doubtful.logit[1:], rtol=1e-12)
         np.testing.assert_allclose(geometric(beliefs, SHARES).slab, geometric(CLIENTS, SHARES).slab, rtol=1e-12)
-
-
-def test_no_client_has_a_veto() -> None:
-    """identity: log-odds of -1e6 count as -LOGIT_BOUND; unbounded, the group would be off whatever the others say."""
-    slab = on_host(np.ones((1, 3)), np.full((1, 3), 0.1))
-    sure = SpikeSlab(np.array([-1e6]), slab)
-    others = [SpikeSlab(np.array([9.0]), slab)] * 2
-    found = geometric([sure, *others], [0.1, 0.5, 0.4]).logit[0]
-    np.testing.assert_allclose(found, 0.9 * 9 - 0.1 * LOGIT_BOUND, rtol=1e-12)
-    assert found > 0 > 0.9 * 9 - 0.1 * 1e6
-    eager = geometric([SpikeSlab(np.array([1e6]), slab), *[SpikeSlab(np.array([-9.0]), slab)] * 2], [0.1, 0.5, 0.4])
-    np.testing.assert_allclose(eager.logit[0], 0.1 * LOGIT_BOUND - 0.9 * 9, rtol=1e-12)
 
 
 FINITE = st.floats(-1e6, 1e6, width=32)

@@ -10,10 +10,10 @@ from ..figures.paired import CLEAR, Gap, between, last_epoch
 __all__ = ["CLEAR", "Gap", "between", "last_epoch", "verdict_word"]
 
 
-def verdict_word(found: Sequence[Verdict]) -> str:
+def verdict_word(verdicts: Sequence[Verdict]) -> str:
     """confirmed, partly confirmed, tied or not confirmed."""
-    if found and all(one.met for one in found):
+    if verdicts and all(one.met for one in verdicts):
         return "confirmed"
-    if any(one.met for one in found):
+    if any(one.met for one in verdicts):
         return "partly confirmed"
-    return "tied" if found and all(one.tied for one in found) else "not confirmed"
+    return "tied" if verdicts and all(one.tied for one in verdicts) else "not confirmed"

@@ -50,10 +50,10 @@ def mixture(network: Network, state: Any, x: np.ndarray, y: np.ndarray) -> Momen
     """Means and variances of all Gaussians of the mixture, which weigh the same."""
     means, variances = [], []
     for i in range(0, len(x), CHUNK):
-        found, rival = margins(network, state.layers, state.noise_var, x[i : i + CHUNK], y[i : i + CHUNK])
+        margin, rival = margins(network, state.layers, state.noise_var, x[i : i + CHUNK], y[i : i + CHUNK])
         there = np.asarray(rival) > 0
-        means.append(np.asarray(found.mean)[there])
-        variances.append(np.asarray(found.var)[there])
+        means.append(np.asarray(margin.mean)[there])
+        variances.append(np.asarray(margin.var)[there])
     return Moments(np.concatenate(means).astype(np.float64), np.concatenate(variances).astype(np.float64))  # type: ignore[arg-type]
 
 
@@ -130,13 +130,13 @@ def direct_noise(grid: np.ndarray, density: np.ndarray, guess: float) -> float:
         return -float(np.trapezoid(density * log_ndtr(-grid * np.exp(-0.5 * log_var)), grid))
 
     about = float(np.log(guess))
-    found = minimize_scalar(loss, bounds=(about - SEARCH, about + SEARCH), method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(loss, bounds=(about - SEARCH, about + SEARCH), method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(minimum.x))
 
 
-def shown(found: Fit, points: int) -> Sequence[np.ndarray]:
+def shown(fitted: Fit, points: int) -> Sequence[np.ndarray]:
     """Grid and both densities where they can be seen, each scaled to a maximum of 1."""
-    scaled = found.mixture / found.mixture.max(), found.gumbel / found.gumbel.max()
+    scaled = fitted.mixture / fitted.mixture.max(), fitted.gumbel / fitted.gumbel.max()
     seen = np.flatnonzero(np.maximum(*scaled) > 1e-3)
-    grid = np.linspace(found.grid[seen[0]], found.grid[seen[-1]], points)
-    return grid, *(np.interp(grid, found.grid, density) for density in scaled)
+    grid = np.linspace(fitted.grid[seen[0]], fitted.grid[seen[-1]], points)
+    return grid, *(np.interp(grid, fitted.grid, density) for density in scaled)

@@ -41,10 +41,10 @@ class Margins(Variant):
                 return
             fitted = model.fitted
             x = problem.x[:, np.asarray(fitted.inputs)]
-            found = margin_fit.fit(margin_fit.mixture(fitted.network, fitted.state, x, problem.y))
-            for name, number in found.numbers.items():
+            fitted_margins = margin_fit.fit(margin_fit.mixture(fitted.network, fitted.state, x, problem.y))
+            for name, number in fitted_margins.numbers.items():
                 extra[name].append(number)
-            for name, curve in zip(CURVES, margin_fit.shown(found, SHOWN), strict=True):
+            for name, curve in zip(CURVES, margin_fit.shown(fitted_margins, SHOWN), strict=True):
                 extra[name] += curve.tolist()
 
         model = tdamp.train(problem, widths, self.settings(job, batch, epochs), job.seed, on_epoch)

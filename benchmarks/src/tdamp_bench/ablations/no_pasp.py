@@ -114,13 +114,13 @@ def _sweep(
     """One sweep; the posterior is the first prior times the messages. Rows count as often as the settings say."""
     damping = 0.0 if last is None else knobs.damping
     batch = Minibatch(x, y, knobs.data_weight * weight)
-    found = damp.sweep(plan, None, first, batch, state.noise_var, knobs.trust, last, damping)
+    sweep = damp.sweep(plan, None, first, batch, state.noise_var, knobs.trust, last, damping)
     layers = tuple(
         layer._replace(
             weight=pasp.carry_over(layer.weight, w_score, anchor.weight, 1.0, "paper"),
             bias=pasp.carry_over(layer.bias, b_score, anchor.bias, 1.0, "paper"),
         )
-        for layer, w_score, b_score, anchor in zip(first, found.w_score, found.b_score, base_prior(state), strict=True)
+        for layer, w_score, b_score, anchor in zip(first, sweep.w_score, sweep.b_score, base_prior(state), strict=True)
     )
-    stats = plan.network.output.noise_stats(plan.noise_update, found.z_post, y, weight, state.noise_var)
-    return state._replace(layers=layers), stats, found.exchange
+    stats = plan.network.output.noise_stats(plan.noise_update, sweep.z_post, y, weight, state.noise_var)
+    return state._replace(layers=layers), stats, sweep.exchange

@@ -27,15 +27,15 @@ def _loss(task: Task) -> str:
 
 def panels(points: pd.DataFrame, tasks: Tasks) -> dict[str, list[draw.Panel]]:
     """Panels by part; `points` is `tidy.summary`."""
-    found: dict[str, list[draw.Panel]] = {part: [] for part in PARTS}
+    by_part: dict[str, list[draw.Panel]] = {part: [] for part in PARTS}
     for data, task in tasks.items():
         here = tidy.pick(points, data=data)
         for keep in (1.0, 0.5):
-            found["turbo"].append(_by_epoch(tidy.pick(here, keep=keep), task, TURBO, f"{task.title}, keep {keep:g}"))
-        found["sparsity"].append(_by_units(here, task))
-        found["noise"].append(_by_noise(here, task))
-        found["pasp"].append(_by_epoch(here, task, PASP, task.title))
-    return {part: [panel for panel in each if panel.lines] for part, each in found.items()}
+            by_part["turbo"].append(_by_epoch(tidy.pick(here, keep=keep), task, TURBO, f"{task.title}, keep {keep:g}"))
+        by_part["sparsity"].append(_by_units(here, task))
+        by_part["noise"].append(_by_noise(here, task))
+        by_part["pasp"].append(_by_epoch(here, task, PASP, task.title))
+    return {part: [panel for panel in each if panel.lines] for part, each in by_part.items()}
 
 
 def _by_epoch(points: pd.DataFrame, task: Task, curves: tuple, title: str) -> draw.Panel:

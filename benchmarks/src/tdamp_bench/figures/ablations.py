@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ..ablations import pictures
 from ..ablations.arms import PARTS, quick
-from ..ablations.findings import findings
+from ..ablations.conclusions import conclusions
 from . import draw, tidy
 from .evaluation import evaluate
 from .options import Options, WrongOption
@@ -28,14 +28,14 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is: one picture of all, and one for each part."""
-    found = evaluate(replace(PLAN, curves=quick()) if options.quick else PLAN, options, console)
-    if not found.cells:
+    evaluation = evaluate(replace(PLAN, curves=quick()) if options.quick else PLAN, options, console)
+    if not evaluation.cells:
         raise WrongOption("None of the chosen methods is for the chosen data. Leave out --data or --methods.")
-    runs = tidy.table(found.cells)
+    runs = tidy.table(evaluation.cells)
     points = tidy.summary(runs)
     folder = options.folder(PLAN.name)
-    pictures.overview(tidy.final(points), found.tasks, folder / PLAN.name)
-    for part, panels in pictures.panels(points, found.tasks).items():
+    pictures.overview(tidy.final(points), evaluation.tasks, folder / PLAN.name)
+    for part, panels in pictures.panels(points, evaluation.tasks).items():
         if panels:
             draw.figure(panels, folder / f"{PLAN.name}-{part}")
-    publish(found, points, findings(runs, found.tasks), console)
+    publish(evaluation, points, conclusions(runs, evaluation.tasks), console)

@@ -13,7 +13,7 @@ from .methods import NAMES, OURS
 from .options import Options
 from .paired import between, gap, last_epoch
 from .plan import Curve, Plan
-from .publish import Finding, publish
+from .publish import Conclusion, publish
 from .tasks import Task
 
 TITLE = "Test loss by epoch"
@@ -39,25 +39,25 @@ RIVALS = {"adam": ("Adam", "better"), "amp": ("AMP", "better"), "adamw": ("AdamW
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
-    found = evaluate(PLAN, options, console)
-    runs = tidy.table(found.cells)
+    evaluation = evaluate(PLAN, options, console)
+    runs = tidy.table(evaluation.cells)
     points = tidy.summary(runs)
-    draw.figure(panels.by_epoch(found, points), options.folder(PLAN.name) / PLAN.name)
-    publish(found, points, findings(runs, found.tasks), console)
+    draw.figure(panels.by_epoch(evaluation, points), options.folder(PLAN.name) / PLAN.name)
+    publish(evaluation, points, conclusions(runs, evaluation.tasks), console)
 
 
-def findings(runs: pd.DataFrame, tasks: dict[str, Task]) -> list[Finding]:
+def conclusions(runs: pd.DataFrame, tasks: dict[str, Task]) -> list[Conclusion]:
     """Of both variants, seed by seed: faster than Adam, and better than Adam, AMP and AdamW after the last epoch."""
-    found = []
+    concluded = []
     for data, task in tasks.items():
         here = tidy.pick(runs, data=data, keep=1.0)
         there = set(here["method"])
         for variant in (name for name in OURS if name in there):
             if "adam" in there:
-                found += _speed(task, variant, here)
+                concluded += _speed(task, variant, here)
             for rival, (label, claim) in RIVALS.items():
-                found += _better(task, variant, here, rival, label, claim)
-    return found
+                concluded += _better(task, variant, here, rival, label, claim)
+    return concluded
 
 
 def epochs_to_reach(curve: list[float], target: float) -> float:
@@ -67,11 +67,11 @@ def epochs_to_reach(curve: list[float], target: float) -> float:
 
 def _curves(runs: pd.DataFrame, method: str) -> dict[int, list[float]]:
     """Losses by epoch, of every seed."""
-    found = tidy.pick(runs, method=method).sort_values("epoch").groupby("seed")["loss"]
-    return {int(seed): losses.tolist() for seed, losses in found}
+    by_seed = tidy.pick(runs, method=method).sort_values("epoch").groupby("seed")["loss"]
+    return {int(seed): losses.tolist() for seed, losses in by_seed}
 
 
-def _speed(task: Task, variant: str, runs: pd.DataFrame) -> list[Finding]:
+def _speed(task: Task, variant: str, runs: pd.DataFrame) -> list[Conclusion]:
     """Epochs to the least loss of Adam's run of the same seed; a run that is never there counts one more than all."""
     ours, adam = _curves(runs, variant), _curves(runs, "adam")
     seeds = sorted(ours.keys() & adam.keys())
@@ -85,7 +85,7 @@ def _speed(task: Task, variant: str, runs: pd.DataFrame) -> list[Finding]:
     name = NAMES[variant]
     missed = f" (never in {never} of {len(seeds)} runs)" if never else ""
     return [
-        Finding(
+        Conclusion(
             apart.verdict(f"{task.title}, {name}: epochs to Adam's least loss are fewer than Adam's own"),
             f"{task.title}: Adam's {task.loss} is least after {apart.theirs:.3g} epochs on average; {name} is there "
             f"after {apart.ours:.3g}{missed}, difference {apart.text()}.",
@@ -95,11 +95,11 @@ def _speed(task: Task, variant: str, runs: pd.DataFrame) -> list[Finding]:
     ]
 
 
-def _better(task: Task, variant: str, runs: pd.DataFrame, rival: str, label: str, claim: str) -> list[Finding]:
+def _better(task: Task, variant: str, runs: pd.DataFrame, rival: str, label: str, claim: str) -> list[Conclusion]:
     apart = between(last_epoch(runs), task.name, 1.0, variant, rival)
     if apart is None:
         return []
     name = NAMES[variant]
     verdict = apart.verdict(f"{task.title}, {name}: final {task.loss} is below {label}'s")
     text = f"{name} ends at a mean {task.loss} of {apart.ours:.4g}, {label} at {apart.theirs:.4g}"
-    return [Finding(verdict, f"{task.title}: {text}: {apart.word} it, difference {apart.text()}.", claim, variant)]
+    return [Conclusion(verdict, f"{task.title}: {text}: {apart.word} it, difference {apart.text()}.", claim, variant)]

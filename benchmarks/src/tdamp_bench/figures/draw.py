@@ -68,13 +68,13 @@ class Panel:
 
 def lines(points: pd.DataFrame, x: str, labels: Mapping[str, str], scale: float = 1.0) -> list[Line]:
     """A line for each method of a summary, in the order of `labels`, over the column `x`."""
-    found = []
+    drawn = []
     for name, label in labels.items():
         here = points[points["method"] == name].sort_values(x)
         if len(here):
             mean, se = (scale * here[column].to_numpy(float) for column in ("mean", "se"))
-            found.append(Line(name, label, here[x].tolist(), mean.tolist(), se.tolist()))
-    return found
+            drawn.append(Line(name, label, here[x].tolist(), mean.tolist(), se.tolist()))
+    return drawn
 
 
 def figure(panels: Sequence[Panel], path: Path, styles: Mapping[str, Style] = STYLES) -> None:

@@ -48,16 +48,16 @@ def gather(plan: Plan, options: Options, store: Store, n_new: int = 0) -> Evalua
     """The cells that have runs, of all data sets and methods."""
     everything = replace(options, data=DATA, methods=None)
     seen = {(key.data, key.method) for key in store.done}
-    found = Evaluation(plan, options, store, [], {}, {}, n_new)
+    evaluation = Evaluation(plan, options, store, [], {}, {}, n_new)
     for group in groups_of(plan, everything, seen):
         for cell in group.cells:
             choice = group.choose(store, cell)
             runs = store.all_seeds(group.test_key(cell, choice, 0)) if choice else []
             if runs:
-                found.cells.append(replace(cell, choice=choice, runs=tuple(runs)))
-                found.tasks[cell.data] = group.task
-                found.labels[cell.curve.title] = cell.curve.label or group.method.label
-    return found
+                evaluation.cells.append(replace(cell, choice=choice, runs=tuple(runs)))
+                evaluation.tasks[cell.data] = group.task
+                evaluation.labels[cell.curve.title] = cell.curve.label or group.method.label
+    return evaluation
 
 
 def _adopt(groups: list[Group], plan: Plan, options: Options, store: Store) -> None:

@@ -16,7 +16,7 @@ ROUNDS = {"boston": 40, "mnist": 20}
 OURS, PRINTED = "tdamp_federated", "tdamp_federated_paper"
 """tdamp's curves: as recommended, and Algorithm 2 as printed."""
 VARIANT = {PRINTED: "tdamp_paper"}
-"""What findings call the variant of a curve, where it is not "tdamp"."""
+"""What conclusions call the variant of a curve, where it is not "tdamp"."""
 SMALL = 0.3
 """Share of the units at which curves are drawn besides those of all units."""
 BASELINES = ("fedavg_adam", "fedavg_adamw", "fedprox", "fedavg_group_lasso", "fedavg_group_snip")
@@ -52,16 +52,16 @@ def small(name: str) -> str:
     return f"{name}_small"
 
 
-def about(found: Evaluation) -> dict[str, Any]:
+def about(evaluation: Evaluation) -> dict[str, Any]:
     """For the JSON file: how the federation is made, and what a round costs."""
-    federation = {data: {"clients": CLIENTS[data], "local_epochs": LOCAL_EPOCHS} for data in found.tasks}
-    return {"federation": federation, "bytes_per_round": bytes_per_round(found)}
+    federation = {data: {"clients": CLIENTS[data], "local_epochs": LOCAL_EPOCHS} for data in evaluation.tasks}
+    return {"federation": federation, "bytes_per_round": bytes_per_round(evaluation)}
 
 
-def bytes_per_round(found: Evaluation) -> list[dict[str, Any]]:
+def bytes_per_round(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Mean over runs and rounds of what all clients send and receive, for every cell that says so."""
     rows = []
-    for cell in found.cells:
+    for cell in evaluation.cells:
         each = [value for run in cell.runs for value in run.extra.get("bytes", [])]
         if each:
             name = {"data": cell.data, "method": cell.curve.title, "keep": cell.keep}

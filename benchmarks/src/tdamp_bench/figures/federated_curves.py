@@ -7,8 +7,8 @@ from rich.console import Console
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import LOOK, OURS, PRINTED, ROUNDS, SMALL, about, small
-from .federated_findings import SMALL_RIVAL as LASSO
-from .federated_findings import curve_findings
+from .federated_conclusions import SMALL_RIVAL as LASSO
+from .federated_conclusions import curve_conclusions
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -38,8 +38,10 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw everything there is."""
-    found = evaluate(PLAN, options, console)
-    points = tidy.summary(tidy.table(found.cells))
-    draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    findings = [finding for ours in (OURS, PRINTED) for finding in curve_findings(found, points, ours)]
-    publish(found, points, findings, console, about(found))
+    evaluation = evaluate(PLAN, options, console)
+    points = tidy.summary(tidy.table(evaluation.cells))
+    draw.figure(
+        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK}
+    )
+    conclusions = [conclusion for ours in (OURS, PRINTED) for conclusion in curve_conclusions(evaluation, points, ours)]
+    publish(evaluation, points, conclusions, console, about(evaluation))

@@ -8,7 +8,7 @@ from ..methods.tdamp_federated import OTHERS
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import LOOK, ROUNDS, about
-from .federated_findings import best_findings
+from .federated_conclusions import best_conclusions
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -37,8 +37,12 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw everything there is."""
-    found = evaluate(PLAN, options, console)
-    runs = tidy.table(found.cells)
+    evaluation = evaluate(PLAN, options, console)
+    runs = tidy.table(evaluation.cells)
     points = tidy.summary(runs)
-    draw.figure(panels.by_epoch(found, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    publish(found, points, best_findings(found, tidy.final(points), runs, OURS), console, about(found))
+    draw.figure(
+        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK}
+    )
+    publish(
+        evaluation, points, best_conclusions(evaluation, tidy.final(points), runs, OURS), console, about(evaluation)
+    )

@@ -7,7 +7,7 @@ from rich.console import Console
 from . import draw, panels, tidy
 from .evaluation import evaluate
 from .federated import BASELINES, LOOK, OURS, PRINTED, ROUNDS, about
-from .federated_findings import best_findings, gap_findings
+from .federated_conclusions import best_conclusions, gap_conclusions
 from .options import Options
 from .plan import Curve, Plan
 from .publish import publish
@@ -33,11 +33,11 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw everything there is."""
-    found = evaluate(PLAN, options, console)
-    runs = tidy.table(found.cells)
+    evaluation = evaluate(PLAN, options, console)
+    runs = tidy.table(evaluation.cells)
     points = tidy.final(tidy.summary(runs))
-    draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
-    findings = []
+    draw.figure(panels.by_share(evaluation, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
+    conclusions = []
     for ours in (OURS, PRINTED):
-        findings += [*best_findings(found, points, runs, ours), *gap_findings(found, points, ours)]
-    publish(found, points, findings, console, about(found))
+        conclusions += [*best_conclusions(evaluation, points, runs, ours), *gap_conclusions(evaluation, points, ours)]
+    publish(evaluation, points, conclusions, console, about(evaluation))

@@ -74,7 +74,7 @@ class Group:
 
 def groups_of(plan: Plan, options: Options, only: set[tuple[str, str]] | None = None) -> list[Group]:
     """The figure's cells that the options ask for; `only` narrows them to pairs of data set and method."""
-    found = []
+    groups = []
     for data in options.data:
         here = plan.task(data, options.quick)
         for name in options.methods or plan.methods:
@@ -86,5 +86,5 @@ def groups_of(plan: Plan, options: Options, only: set[tuple[str, str]] | None = 
                 if not options.quick or keep in QUICK_KEEPS
             ]
             if cells and (only is None or (data, name) in only):
-                found.append(Group(plan, options, here, load(name), cells))
-    return found
+                groups.append(Group(plan, options, here, load(name), cells))
+    return groups

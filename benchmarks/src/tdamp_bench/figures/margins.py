@@ -17,7 +17,7 @@ from .evaluation import Evaluation, evaluate
 from .methods import NAMES
 from .options import Options, WrongOption
 from .plan import Curve, Plan
-from .publish import Finding, publish
+from .publish import Conclusion, publish
 
 TITLE = "Margins and their Gumbel fit"
 
@@ -46,8 +46,8 @@ def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
     if options.seeds > MOST_SEEDS:
         console.print(f"margins: {MOST_SEEDS} seeds are enough; the others are left out.", highlight=False)
-    found = evaluate(PLAN, replace(options, seeds=min(options.seeds, MOST_SEEDS)), console)
-    densities, fits = tables(found)
+    evaluation = evaluate(PLAN, replace(options, seeds=min(options.seeds, MOST_SEEDS)), console)
+    densities, fits = tables(evaluation)
     if not len(fits):
         raise WrongOption("This figure is about MNIST, of which there is no run yet. Leave out --data.")
     by = fits.groupby(["method", "epoch", "number"], sort=False)["value"]
@@ -60,13 +60,13 @@ def run(options: Options, console: Console) -> None:
     draw.figure(panels, folder / PLAN.name, STYLES)
     tidy.save(summary, folder / "margins-fit.csv")
     show(console, summary)
-    publish(found, densities, findings(summary), console, {"fit": summary.to_dict("records")})
+    publish(evaluation, densities, conclusions(summary), console, {"fit": summary.to_dict("records")})
 
 
-def tables(found: Evaluation) -> tuple[pd.DataFrame, pd.DataFrame]:
+def tables(evaluation: Evaluation) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both densities by method, epoch, seed and margin; and the numbers of the fits by method, epoch and seed."""
     curves, fits = [], []
-    for method, done in ((cell.curve.title, run) for cell in found.cells for run in cell.runs if run.extra):
+    for method, done in ((cell.curve.title, run) for cell in evaluation.cells for run in cell.runs if run.extra):
         for i, epoch in enumerate((1, done.key.epochs)):
             part = slice(i * SHOWN, (i + 1) * SHOWN)
             named = {name: done.extra[name][part] for name in CURVES}
@@ -86,12 +86,12 @@ def lines(here: pd.DataFrame) -> list[draw.Line]:
     """Mean over the seeds on the first seed's grid, with one standard error; `here` is of one method and epoch."""
     seeds = [of_seed for _, of_seed in here.groupby("seed")]
     grid = seeds[0]["margin"].to_numpy()
-    found = []
+    drawn = []
     for name, label in LABELS.items():
         each = np.array([np.interp(grid, seed["margin"], seed[name]) for seed in seeds])
         se = each.std(0, ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.zeros(len(grid))
-        found.append(draw.Line(name, label, grid.tolist(), each.mean(0).tolist(), se.tolist()))
-    return found
+        drawn.append(draw.Line(name, label, grid.tolist(), each.mean(0).tolist(), se.tolist()))
+    return drawn
 
 
 def show(console: Console, summary: pd.DataFrame) -> None:
@@ -110,9 +110,9 @@ def with_error(mean: float, se: float, form: str) -> str:
     return f"{mean:{form}}" + (f" ± {se:.1g}" if np.isfinite(se) else "")
 
 
-def findings(summary: pd.DataFrame) -> list[Finding]:
+def conclusions(summary: pd.DataFrame) -> list[Conclusion]:
     """Similar skewed shapes? And the same noise variance?"""
-    found = []
+    concluded = []
     for (method, epoch), part in summary.groupby(["method", "epoch"], sort=False):
         here, name = part.set_index("number"), title(method, epoch)
         subject = name[0].upper() + name[1:]
@@ -120,8 +120,8 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
         similar = Verdict(f"{name}: total variation between mixture and Gumbel", mean["tv"], "<=", SIMILAR)
         word = "similar" if similar.met else "not similar"
         skewed = "skewed to the left, as a minimum Gumbel is" if mean["skew"] < 0 else "not skewed to the left"
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 similar,
                 f"{subject}: the shapes are {word}: {with_error(mean['tv'], se['tv'], '.3f')} of the mass lies "
                 f"elsewhere, Kolmogorov distance {with_error(mean['ks'], se['ks'], '.3f')}; the mixture is {skewed} "
@@ -133,8 +133,8 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
         factor = max(mean["ratio"], 1 / mean["ratio"])
         agree = Verdict(f"{name}: factor between the two noise variances", factor, "<=", AGREE)
         word = "agree" if agree.met else "do not agree"
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 agree,
                 f"{subject}: the noise variances {word}: {mean['gumbel_noise']:.3g} by the Gumbel rule, "
                 f"{mean['direct_noise']:.3g} by the argmax over the mixture, "
@@ -143,4 +143,4 @@ def findings(summary: pd.DataFrame) -> list[Finding]:
                 method,
             )
         )
-    return found
+    return concluded

@@ -15,7 +15,7 @@ from .evaluation import evaluate
 from .options import Options, WrongOption
 from .paired import CLEAR, between, last_epoch
 from .plan import Curve, Plan
-from .publish import Finding, publish
+from .publish import Conclusion, publish
 
 TITLE = "Rules for the noise variance"
 
@@ -31,13 +31,13 @@ FIXED = {"tdamp": "fixed", "tdamp_paper": "fixed_printed"}
 def _curves(variant: str) -> tuple[Curve, ...]:
     """Both rules, and the noise held, of a variant."""
     method = "tdamp_variant" if variant == "tdamp" else "tdamp_printed"
-    found = []
+    curves = []
     for rule, label in (("em", "Gumbel rule"), ("numerical", "numerical argmax"), ("fixed", "fixed")):
         name = FIXED[variant] if rule == "fixed" else f"{rule}{ENDS[variant]}"
         when = "minibatch" if variant == "tdamp" and rule != "fixed" else "epoch"
         config: Config = {"noise_update": rule, "noise_every": when, "noise_init": FIRST}
-        found.append(Curve(method, data=("mnist",), config=config, name=name, label=f"{label}, {LEGEND[variant]}"))
-    return tuple(found)
+        curves.append(Curve(method, data=("mnist",), config=config, name=name, label=f"{label}, {LEGEND[variant]}"))
+    return tuple(curves)
 
 
 PLAN = Plan(
@@ -62,13 +62,13 @@ ALIKE = 1.25
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
-    found = evaluate(replace(PLAN, curves=PLAN.curves[QUICK]) if options.quick else PLAN, options, console)
-    if not found.cells:
+    evaluation = evaluate(replace(PLAN, curves=PLAN.curves[QUICK]) if options.quick else PLAN, options, console)
+    if not evaluation.cells:
         raise WrongOption("This figure is about MNIST, of which there is no run yet. Leave out --data.")
-    losses, noises = tidy.table(found.cells), tidy.table(found.cells, "noise_var")
+    losses, noises = tidy.table(evaluation.cells), tidy.table(evaluation.cells, "noise_var")
     points, noise_points = tidy.summary(losses), tidy.summary(noises)
     panels = [
-        draw.Panel(title, "epoch", label, draw.lines(of, "epoch", found.labels, scale))
+        draw.Panel(title, "epoch", label, draw.lines(of, "epoch", evaluation.labels, scale))
         for title, label, of, scale in (
             ("Noise variance", "noise variance", noise_points, 1.0),
             ("Test error", "test error (%)", points, 100.0),
@@ -79,12 +79,12 @@ def run(options: Options, console: Console) -> None:
         noise_points.rename(columns={"mean": "noise_var", "se": "noise_var_se"}).drop(columns=["n", "units"]),
         on=tidy.POINT,
     )
-    publish(found, both, findings(losses, noises), console, {"first_noise_var": FIRST})
+    publish(evaluation, both, conclusions(losses, noises), console, {"first_noise_var": FIRST})
 
 
-def findings(losses: pd.DataFrame, noises: pd.DataFrame) -> list[Finding]:
+def conclusions(losses: pd.DataFrame, noises: pd.DataFrame) -> list[Conclusion]:
     """The paper's claims: stable and similar to the numerical solution; as fast; both better than fixed."""
-    found = []
+    concluded = []
     for variant, label in WHOSE.items():
         ours, theirs = f"em{ENDS[variant]}", f"numerical{ENDS[variant]}"
         like = f"{label}: test error, Gumbel rule - numerical, in standard errors"
@@ -93,11 +93,11 @@ def findings(losses: pd.DataFrame, noises: pd.DataFrame) -> list[Finding]:
             rule = "Gumbel rule" if name == ours else "numerical argmax"
             claim = f"{label}: test error, {rule} - fixed noise, in standard errors"
             here += _error(losses, name, FIXED[variant], claim, -CLEAR, "noise-learned")
-        found += [replace(finding, variant=variant) for finding in here]
-    return found
+        concluded += [replace(conclusion, variant=variant) for conclusion in here]
+    return concluded
 
 
-def _alike(noises: pd.DataFrame, ours: str, theirs: str, label: str) -> list[Finding]:
+def _alike(noises: pd.DataFrame, ours: str, theirs: str, label: str) -> list[Conclusion]:
     """How far the two noise variances are apart at their worst, and at the end."""
     means = [tidy.pick(noises, method=name).groupby("epoch")["loss"].mean() for name in (ours, theirs)]
     if not all(map(len, means)):
@@ -111,10 +111,10 @@ def _alike(noises: pd.DataFrame, ours: str, theirs: str, label: str) -> list[Fin
         f"({means[0].iloc[-1]:.3g} against {means[1].iloc[-1]:.3g}); they are furthest apart in epoch {worst}, "
         f"by a factor of {factor.max():.3g}."
     )
-    return [Finding(verdict, sentence, "noise-rule")]
+    return [Conclusion(verdict, sentence, "noise-rule")]
 
 
-def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: float, about: str) -> list[Finding]:
+def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: float, about: str) -> list[Conclusion]:
     """Final error of one rule against another's, seed by seed."""
     gap = between(last_epoch(losses), "mnist", 1.0, ours, theirs)
     if gap is None:
@@ -125,4 +125,4 @@ def _error(losses: pd.DataFrame, ours: str, theirs: str, claim: str, limit: floa
         f"difference {100 * gap.difference:+.2f}{error} points): {gap.word} it."
     )
     tied = limit < 0 and gap.outcome == "tie"
-    return [Finding(Verdict(claim, gap.in_se, "<=", limit, tied), sentence, about)]
+    return [Conclusion(Verdict(claim, gap.in_se, "<=", limit, tied), sentence, about)]

@@ -52,8 +52,8 @@ class Plan:
 
     def task(self, data: str, quick: bool) -> Task:
         """A data set as this figure uses it."""
-        found = task(data, quick)
-        return found if quick else replace(found, epochs=self.epochs.get(data, found.epochs))
+        chosen = task(data, quick)
+        return chosen if quick else replace(chosen, epochs=self.epochs.get(data, chosen.epochs))
 
 
 @dataclass(frozen=True)

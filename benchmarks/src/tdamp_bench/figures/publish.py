@@ -22,7 +22,7 @@ from .tuning import BUDGET
 
 
 @dataclass(frozen=True)
-class Finding:
+class Conclusion:
     """A claim with the number that decides it, and the same as a sentence for people."""
 
     verdict: Verdict
@@ -38,28 +38,28 @@ class Finding:
 
 
 def publish(
-    found: Evaluation,
+    evaluation: Evaluation,
     points: pd.DataFrame,
-    findings: Sequence[Finding],
+    conclusions: Sequence[Conclusion],
     console: Console,
     more: dict[str, Any] | None = None,
 ) -> None:
     """Write the CSV and the JSON file, and say what was found; `more` is added to the JSON file."""
-    folder, name = found.options.folder(found.plan.name), found.plan.name
+    folder, name = evaluation.options.folder(evaluation.plan.name), evaluation.plan.name
     body = {
         "figure": name,
-        "quick": found.options.quick,
-        "surroundings": surroundings(folder / f"{name}.json", found.n_new),
+        "quick": evaluation.options.quick,
+        "surroundings": surroundings(folder / f"{name}.json", evaluation.n_new),
         "tasks": {
             data: {"widths": task.widths, "batch": task.batch, "epochs": task.epochs}
-            for data, task in found.tasks.items()
+            for data, task in evaluation.tasks.items()
         },
         "budget": BUDGET,
-        "cells": choices(found),
-        "seconds": seconds(found.store),
+        "cells": choices(evaluation),
+        "seconds": seconds(evaluation.store),
         **(more or {}),
     }
-    announce(folder, name, body, points, findings, console)
+    announce(folder, name, body, points, conclusions, console)
 
 
 def announce(
@@ -67,22 +67,22 @@ def announce(
     name: str,
     body: dict[str, Any],
     points: pd.DataFrame,
-    findings: Sequence[Finding],
+    conclusions: Sequence[Conclusion],
     console: Console,
 ) -> None:
-    """Write the CSV and the JSON file, whose last entry are the findings, and say what was found."""
+    """Write the CSV and the JSON file, whose last entry are the conclusions, and say what was found."""
     tidy.save(points, folder / f"{name}.csv")
-    write_json(folder / f"{name}.json", body | {"verdicts": [finding.to_dict() for finding in findings]})
-    show_verdicts(console, [finding.verdict.to_dict() for finding in findings])
-    for finding in findings:
-        console.print(finding.sentence, highlight=False, soft_wrap=True)
+    write_json(folder / f"{name}.json", body | {"verdicts": [conclusion.to_dict() for conclusion in conclusions]})
+    show_verdicts(console, [conclusion.verdict.to_dict() for conclusion in conclusions])
+    for conclusion in conclusions:
+        console.print(conclusion.sentence, highlight=False, soft_wrap=True)
     console.print(f"Written: {folder / name}.csv, .json, .png and .svg", highlight=False, soft_wrap=True)
 
 
-def choices(found: Evaluation) -> list[dict[str, Any]]:
+def choices(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For every cell: the configuration chosen, its validation loss, and those of all candidates."""
     rows = []
-    for cell in found.cells:
+    for cell in evaluation.cells:
         if cell.choice is None:
             continue
         grid = [{"config": json.loads(config), "loss": loss} for config, loss in cell.choice.losses.items()]

@@ -11,7 +11,7 @@ from .options import Options
 from .paired import last_epoch
 from .plan import Curve, Plan
 from .publish import publish
-from .sparsity_contest import against_each, findings, show
+from .sparsity_contest import against_each, conclusions, show
 
 TITLE = "Final test loss by share of units kept"
 
@@ -36,12 +36,12 @@ PLAN = Plan(
 
 def run(options: Options, console: Console) -> None:
     """Run what is missing, then draw and judge everything there is."""
-    found = evaluate(PLAN, options, console)
-    final = last_epoch(tidy.table(found.cells))
+    evaluation = evaluate(PLAN, options, console)
+    final = last_epoch(tidy.table(evaluation.cells))
     points = tidy.summary(final)
-    draw.figure(panels.by_share(found, points), options.folder(PLAN.name) / PLAN.name)
+    draw.figure(panels.by_share(evaluation, points), options.folder(PLAN.name) / PLAN.name)
     contests = {variant: against_each(final, variant) for variant in OURS}
-    show(console, contests["tdamp"], found.labels)
-    judged = [one for variant in OURS for one in findings(final, found.labels, variant)]
+    show(console, contests["tdamp"], evaluation.labels)
+    judged = [one for variant in OURS for one in conclusions(final, evaluation.labels, variant)]
     more = {f"{variant}_against_each": each.to_dict("records") for variant, each in contests.items()}
-    publish(found, points, judged, console, more)
+    publish(evaluation, points, judged, console, more)

@@ -12,7 +12,7 @@ from ..core.record import Verdict
 from ..core.tables import grid
 from .methods import NAMES, OURS, PAPERS, STRONG
 from .paired import between, gap
-from .publish import Finding
+from .publish import Conclusion
 from .tidy import pick
 
 SLACK = 1.01, 1.0
@@ -30,12 +30,12 @@ def against_each(final: pd.DataFrame, variant: str = "tdamp") -> pd.DataFrame:
     for (data, keep), here in final.groupby(["data", "keep"], sort=False):
         there = list(dict.fromkeys(here["method"]))
         for rival in (name for name in there if name not in OURS):
-            found = between(here, data, keep, variant, rival)
-            if found is not None:
+            duel = between(here, data, keep, variant, rival)
+            if duel is not None:
                 small = is_small(units[data, keep, variant], units[data, keep].min())
-                ratio = found.theirs / found.ours if found.ours > 0 else np.nan
-                won = found.outcome if small else "larger"
-                rows.append((data, keep, rival, found.ours, found.theirs, found.in_se, won, ratio))
+                ratio = duel.theirs / duel.ours if duel.ours > 0 else np.nan
+                won = duel.outcome if small else "larger"
+                rows.append((data, keep, rival, duel.ours, duel.theirs, duel.in_se, won, ratio))
     return pd.DataFrame(rows, columns=["data", "keep", "baseline", "ours", "loss", "gap", "outcome", "ratio"])
 
 
@@ -49,20 +49,20 @@ def against_the_best(each: pd.DataFrame) -> pd.DataFrame:
     return each.loc[each.groupby(["data", "keep"], sort=False)["loss"].idxmin()] if len(each) else each
 
 
-def findings(final: pd.DataFrame, labels: Mapping[str, str], variant: str = "tdamp") -> list[Finding]:
+def conclusions(final: pd.DataFrame, labels: Mapping[str, str], variant: str = "tdamp") -> list[Conclusion]:
     """The paper's claims against the paper's baselines, then ours against each of the stronger ones."""
     each = against_each(final, variant)
-    found = _claims(final, each[each["baseline"].isin(PAPERS)], labels, variant, "the paper's baselines", "")
+    concluded = _claims(final, each[each["baseline"].isin(PAPERS)], labels, variant, "the paper's baselines", "")
     for rival in STRONG:
-        found += _claims(final, pick(each, baseline=rival), labels, variant, labels.get(rival, rival), f"{rival}-")
-    return found
+        concluded += _claims(final, pick(each, baseline=rival), labels, variant, labels.get(rival, rival), f"{rival}-")
+    return concluded
 
 
 def _claims(
     final: pd.DataFrame, each: pd.DataFrame, labels: Mapping[str, str], variant: str, rivals: str, about: str
-) -> list[Finding]:
+) -> list[Conclusion]:
     """For each data set: all pruned cells won, and the gap that widens."""
-    found = []
+    concluded = []
     for data in each["data"].unique():
         title = f"{TITLES.get(data, data)}, {NAMES[variant]} against {rivals}"
         cells = pick(each, data=data)
@@ -79,9 +79,9 @@ def _claims(
             parts = [f"{title}: {_counts(cells)}"]
             parts += [f"against the best of them at each share {_counts(best)}"] if len(best) < len(cells) else []
             parts += [f"lost: {', '.join(lost)}"] if lost else []
-            found.append(Finding(verdict, f"{'; '.join(parts)}.", f"{about}compressed", variant))
-        found += _widening(final, best, title, variant, about)
-    return found
+            concluded.append(Conclusion(verdict, f"{'; '.join(parts)}.", f"{about}compressed", variant))
+        concluded += _widening(final, best, title, variant, about)
+    return concluded
 
 
 def _counts(cells: pd.DataFrame) -> str:
@@ -96,7 +96,7 @@ def _counts(cells: pd.DataFrame) -> str:
     return ", ".join(f"{counts[word]} {past}" for word, past in words.items() if word in counts)
 
 
-def _widening(final: pd.DataFrame, best: pd.DataFrame, title: str, variant: str, about: str) -> list[Finding]:
+def _widening(final: pd.DataFrame, best: pd.DataFrame, title: str, variant: str, about: str) -> list[Conclusion]:
     """Slope of log(best baseline / ours) over log(keep), seed by seed: negative where the gap grows as units go."""
     best = best[np.isfinite(best["ratio"]) & (best["ratio"] > 0) & (best["outcome"] != "larger")].sort_values("keep")
     if len(best) < 2:
@@ -113,7 +113,7 @@ def _widening(final: pd.DataFrame, best: pd.DataFrame, title: str, variant: str,
     few, many = best.iloc[0], best.iloc[-1]
     whose = "its" if about else "the best baseline's"
     return [
-        Finding(
+        Conclusion(
             apart.verdict(f"{title}: slope of log({whose} loss / ours) over log(keep) is negative"),
             f"{title}: {whose} loss is {many['ratio']:.3g} times ours at keep {many['keep']:g} "
             f"and {few['ratio']:.3g} times at keep {few['keep']:g}; slope {apart.text()}.",

@@ -33,13 +33,13 @@ class Choice:
 
 def grid(method: Tuned, task: Task, keep: float, quick: bool) -> tuple[Config, ...]:
     """The method's candidates; a quick run takes the first alone."""
-    found = method.grid(task.name, keep)
-    if not 1 <= len(found) <= BUDGET:
+    options = method.grid(task.name, keep)
+    if not 1 <= len(options) <= BUDGET:
         raise OverBudget(
-            f"{method.name} has {len(found)} configurations for {task.name} at keep {keep:g}; "
+            f"{method.name} has {len(options)} configurations for {task.name} at keep {keep:g}; "
             f"1 to {BUDGET} are allowed, the same for every method. Shorten its grid."
         )
-    return found[:1] if quick else found
+    return options[:1] if quick else options
 
 
 def keys(method: Tuned, task: Task, keep: float, quick: bool) -> list[Key]:

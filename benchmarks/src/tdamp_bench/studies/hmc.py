@@ -15,7 +15,7 @@ from ..core.record import Verdict
 from ..figures import draw
 from ..figures.margins import with_error
 from ..figures.options import Options
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tidy import pick
 from .small_networks import QUICK, TASKS, Plan, compared, sampled
 from .study import Arm, Study, paired, summary
@@ -39,7 +39,7 @@ def run(options: Options, console: Console) -> None:
     runs = study.measured(arms, lambda arm, seed: compared(arm, seed, plan, exact))
     by_seed = pd.concat([exact[~exact["number"].isin(["mean", "std"])], runs])
     points = summary(by_seed)
-    study.publish(points, panels(points, plan), findings(by_seed, plan), {"plan": plan._asdict()})
+    study.publish(points, panels(points, plan), conclusions(by_seed, plan), {"plan": plan._asdict()})
 
 
 SHOWN = {
@@ -52,7 +52,7 @@ SHOWN = {
 
 def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
     """Each number by data weight; HMC's NLL as a level."""
-    found = []
+    drawn = []
     for number, title in SHOWN.items():
         lines = []
         for data, task in TASKS.items():
@@ -64,24 +64,24 @@ def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
             if number == "nll":
                 level = float(pick(points, data=data, method="hmc", number="nll")["mean"].iloc[0])
                 lines.append(draw.Line(f"{data} hmc", f"{task.title}, HMC", plan.weights, [level] * len(plan.weights)))
-        found.append(
+        drawn.append(
             draw.Panel(
                 title, "data weight", title, lines, log_x=True, log_y=number == "std_ratio", x_ticks=plan.weights
             )
         )
-    return found
+    return drawn
 
 
-def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
+def conclusions(runs: pd.DataFrame, plan: Plan) -> list[Conclusion]:
     """Do the chains agree; width and NLL at data weight 1; and where held-out score and evidence have their best."""
-    found = []
+    concluded = []
     for data, task in TASKS.items():
         hmc = pick(runs, data=data, method="hmc")
         worst = pick(hmc, number="r_hat_max")["value"].max()
         middle = pick(hmc, number="r_hat_median")["value"].max()
         n = pick(hmc, number="ess_median")["value"].mean()
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{task.title}: largest R-hat of HMC's functions, median over test rows", middle, "<=", 1.05),
                 f"{task.title}: HMC's R-hat of the functions at the test rows is {middle:.3f} in the middle and "
                 f"{worst:.2f} at worst, effective draws {n:.0f}.",
@@ -89,12 +89,12 @@ def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
         )
         for sweeps in plan.sweeps:
             here = pick(runs, data=data, method=f"sweeps-{sweeps}")
-            found += _of_sweeps(here, pick(hmc, number="nll"), f"{task.title}, {sweeps} sweep{'s'[: sweeps > 1]}")
-        found.append(_usual(pick(runs, data=data, method="usual"), hmc, task.title))
-    return found
+            concluded += _of_sweeps(here, pick(hmc, number="nll"), f"{task.title}, {sweeps} sweep{'s'[: sweeps > 1]}")
+        concluded.append(_usual(pick(runs, data=data, method="usual"), hmc, task.title))
+    return concluded
 
 
-def _of_sweeps(runs: pd.DataFrame, hmc_nll: pd.DataFrame, where: str) -> list[Finding]:
+def _of_sweeps(runs: pd.DataFrame, hmc_nll: pd.DataFrame, where: str) -> list[Conclusion]:
     means = runs.groupby(["number", "data_weight"])["value"].agg(["mean", "sem"])
     best = {name: float(means.loc[name]["mean"].idxmin()) for name in ("nll", "mean_gap")}
     peak = float(means.loc["log_evidence"]["mean"].idxmax())
@@ -105,13 +105,13 @@ def _of_sweeps(runs: pd.DataFrame, hmc_nll: pd.DataFrame, where: str) -> list[Fi
     worse = paired(pick(one, number="nll"), pick(runs, data_weight=best["nll"], number="nll"))
     distance, distance_se = means.loc["mean_gap", 1.0]
     return [
-        Finding(
+        Conclusion(
             Verdict(f"{where}: predictive deviation over HMC's at data weight 1, |log|", abs(np.log(ratio)), "<=", 0.1),
             f"{where}, data weight 1: the predictive deviation is {with_error(ratio, ratio_se, '.2f')} times HMC's, "
             f"the means lie {with_error(distance, distance_se, '.2g')} of HMC's deviations apart, and the test NLL is "
             f"{with_error(gap, se, '+.2g')} against HMC's {hmc_nll['value'].mean():.3g}.",
         ),
-        Finding(
+        Conclusion(
             Verdict(f"{where}: loss in NLL of data weight 1 against the best, in SE", _in_se(*worse), "<=", 2.0),
             f"{where}: held-out rows like data weight {best['nll']:g} best (NLL {with_error(*best_gap, '+.2g')} "
             f"against HMC's), the means are nearest to HMC's at {best['mean_gap']:g}, and the last epoch's evidence "
@@ -120,12 +120,12 @@ def _of_sweeps(runs: pd.DataFrame, hmc_nll: pd.DataFrame, where: str) -> list[Fi
     ]
 
 
-def _usual(runs: pd.DataFrame, hmc: pd.DataFrame, where: str) -> Finding:
+def _usual(runs: pd.DataFrame, hmc: pd.DataFrame, where: str) -> Conclusion:
     """The engine with its own schedule."""
     gap, se = paired(pick(runs, number="nll"), pick(hmc, number="nll"))
     rmse, rmse_se = paired(pick(runs, number="rmse"), pick(hmc, number="rmse"))
     ratio = pick(runs, number="std_ratio")["value"]
-    return Finding(
+    return Conclusion(
         Verdict(f"{where}: NLL of the usual schedule above HMC's, in SE", _in_se(gap, se), "<=", 2.0),
         f"{where}, the usual schedule (data weight 1 to 20): NLL {with_error(gap, se, '+.2g')} against HMC's, RMSE "
         f"{with_error(rmse, rmse_se, '+.2g')} against {pick(hmc, number='rmse')['value'].mean():.3g}, deviation "

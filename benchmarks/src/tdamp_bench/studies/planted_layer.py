@@ -40,11 +40,11 @@ MODELS = {"gaussian": Model(1.5, 0.1, 1.0), "spike-slab": Model(0.6, 0.01, 0.1)}
 
 def state_evolution(model: Model, sweeps: int) -> list[float]:
     """Mean squared error of u after each sweep; before the first it is one."""
-    error, found = 1.0, []
+    error, errors = 1.0, []
     for _ in range(sweeps):
         error = mmse((model.noise_var + error) / model.alpha, model.rho)
-        found.append(error)
-    return found
+        errors.append(error)
+    return errors
 
 
 def mmse(noise_var: float, rho: float) -> float:
@@ -107,8 +107,8 @@ def _means(n: int, sparse: bool, layer: Layer, x: Any, y: Any, noise_var: Any, s
     plan = plan_of(Network((n, 1), "regression"), settings)
     knobs = knobs_of(settings, 0, float(x.shape[0]))._replace(sweeps=sweeps)
     batch = Minibatch(x, y, jnp.ones(x.shape[0], x.dtype))
-    found = damp.infer(plan, knobs, None, (layer,), batch, noise_var)
-    return marginals(layer, plan.prior, None, found.exchange.w_ext[0], found.exchange.b_ext[0])[0].mean
+    inferred = damp.infer(plan, knobs, None, (layer,), batch, noise_var)
+    return marginals(layer, plan.prior, None, inferred.exchange.w_ext[0], inferred.exchange.b_ext[0])[0].mean
 
 
 def _means_without(*args: Any) -> Any:

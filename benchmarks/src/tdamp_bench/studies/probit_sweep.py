@@ -23,7 +23,7 @@ from ..core.record import Verdict
 from ..figures import draw
 from ..figures.margins import with_error
 from ..figures.options import Options
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tidy import pick
 from . import exact_probit
 from .engine import moments_of, replaced, scores
@@ -72,7 +72,7 @@ def run(options: Options, console: Console) -> None:
     whole = [Arm("training", method, {"classes": DIGITS, "epochs": plan.training}) for method in ("sweep", "exact")]
     trained = study.measured(whole, lambda arm, seed: training(arm, seed, plan))
     points = summary(pd.concat([errors, trained]))
-    study.publish(points, panels(points, plan), findings(points, trained, plan), {"plan": plan._asdict()})
+    study.publish(points, panels(points, plan), conclusions(points, trained, plan), {"plan": plan._asdict()})
 
 
 def states(arm: Arm, seed: int, plan: Plan) -> tuple[Moments, np.ndarray, np.ndarray]:
@@ -111,9 +111,9 @@ def sweep_errors(arm: Arm, seed: int, plan: Plan) -> Numbers:
         noise = np.asarray(noise, np.float64)
         exact = jax.device_get(_exact(z, label, noise))
         score, prec = jax.device_get(_sweep(z, label, noise))
-    found = Moments(z.mean + z.var * score, z.var * (1 - z.var * prec))
-    mean_error = np.abs(found.mean - exact.mean) / np.sqrt(exact.var)
-    var_error = found.var / exact.var - 1
+    updated = Moments(z.mean + z.var * score, z.var * (1 - z.var * prec))
+    mean_error = np.abs(updated.mean - exact.mean) / np.sqrt(exact.var)
+    var_error = updated.var / exact.var - 1
     is_label = np.arange(z.mean.shape[1]) == label[:, None]
     true_score, true_prec = (exact.mean - z.mean) / z.var, (1 - exact.var / z.var) / z.var
     return {
@@ -141,12 +141,12 @@ def training(arm: Arm, seed: int, plan: Plan) -> Numbers:
 
 def lines(points: pd.DataFrame, number: str) -> list[draw.Line]:
     """An error by the number of classes: random states, and the digits after so many epochs."""
-    found = []
+    drawn = []
     for (data, epochs), here in pick(points, number=number).groupby(["data", "epochs"], sort=False):
         label = data if epochs == 0 else f"digits, epoch {epochs}"
         x, mean, se = (here[column].tolist() for column in ("classes", "mean", "se"))
-        found.append(draw.Line(label, label, x, mean, se))
-    return found
+        drawn.append(draw.Line(label, label, x, mean, se))
+    return drawn
 
 
 def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
@@ -161,16 +161,16 @@ def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
     ]
 
 
-def findings(points: pd.DataFrame, trained: pd.DataFrame, plan: Plan) -> list[Finding]:
+def conclusions(points: pd.DataFrame, trained: pd.DataFrame, plan: Plan) -> list[Conclusion]:
     """Are the errors small at K = 10, on states of a training; and does the integral make a better network?"""
-    found = []
+    concluded = []
     for data, epochs in [("random states", 0), *(("digits", e) for e in plan.epochs)]:
         here = pick(points, data=data, classes=DIGITS, epochs=epochs).set_index("number")
         mean, se = here["mean"], here["se"]
         where = f"{DIGITS} classes, {data}" + (f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else "")
         parts = [f"{text} {with_error(mean[name], se[name], '.2g')}" for name, text in NUMBERS.items()]
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{where}: relative error of the label's variance", mean["label_var"], "<=", SMALL),
                 f"{where}: mean errors of one sweep: {', '.join(parts)} (variances, scores and precisions relative); "
                 f"the label's variance is off by {mean['label_var_95']:.2g} in the worst twentieth.",
@@ -180,11 +180,11 @@ def findings(points: pd.DataFrame, trained: pd.DataFrame, plan: Plan) -> list[Fi
         here = pick(trained, number=number)
         gap, se = paired(pick(here, method="exact"), pick(here, method="sweep"))
         level = pick(here, method="sweep")["value"].mean()
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"training with the integral: gain in {word}, in standard errors", -gap / se, ">=", 2.0),
                 f"Trained with the integral instead of the sweep the {word} is {with_error(gap, se, '+.2g')} "
                 f"against {level:.3g} (paired over {here['seed'].nunique()} seeds).",
             )
         )
-    return found
+    return concluded

@@ -25,7 +25,7 @@ from ..suites.classes.scores import BINS, shifted
 from ..suites.uci import methods
 from ..suites.uci.scores import score
 from ..suites.uci.tasks import Answer, Gaussian, Peer, Task, standardised
-from .shift_findings import STYLES, findings, panels, places
+from .shift_conclusions import STYLES, conclusions, panels, places
 from .shift_plan import QUICK, Plan
 from .study import Arm, Numbers, Study, summary
 
@@ -57,7 +57,7 @@ def run(options: Options, console: Console) -> None:
     arms = [Arm("friedman1", method) for method in REGRESSORS] + [Arm("mnist", family) for family in CLASSIFIERS]
     runs = study.measured(arms, lambda arm, seed: measured(arm, seed, plan))
     points = summary(runs)
-    study.publish(points, panels(points, plan), findings(runs, plan), {"shifts": places(plan)}, STYLES)
+    study.publish(points, panels(points, plan), conclusions(runs, plan), {"shifts": places(plan)}, STYLES)
 
 
 def measured(arm: Arm, seed: int, plan: Plan) -> Numbers:
@@ -82,11 +82,11 @@ def regression(method: str, seed: int, plan: Plan) -> dict[str, list[float]]:
     tests = [rows(plan.test_rows, delta) for delta in plan.deltas]
     task = Task(seed, plan.hidden, x, y, np.concatenate([x for x, _ in tests]))
     (answer,) = _peer(method)([task], len(y) < 200)
-    found = []
+    scored = []
     for i, (x_part, y_part) in enumerate(tests):
         part = slice(i * plan.test_rows, (i + 1) * plan.test_rows)
-        found.append(score(Answer(_part(answer.predictive, x_part, part), answer.seconds), y_part))
-    return {name: [float(one[name]) for one in found] for name in ("rmse", "nll", "coverage", "width")}
+        scored.append(score(Answer(_part(answer.predictive, x_part, part), answer.seconds), y_part))
+    return {name: [float(one[name]) for one in scored] for name in ("rmse", "nll", "coverage", "width")}
 
 
 def _peer(method: str) -> Peer:
@@ -119,9 +119,9 @@ def classification(family: str, seed: int, plan: Plan) -> dict[str, list[float]]
     x, y = np.asarray(problem.x_test), problem.y_test
     turned = [shifts.turned(x, angle) for angle in plan.angles]
     noisy = [np.clip(x + s * rng.standard_normal(x.shape), 0, 1).astype(np.float32) for s in plan.noises]
-    found: dict[str, list[float]] = {}
+    scored: dict[str, list[float]] = {}
     for kind, sets in (("turned", turned), ("noisy", noisy)):
         probabilities = [probs(rows) for rows in sets]
         each = [shifted(y, there) | {"ece": metrics.ece(y, there, BINS)} for there in probabilities]
-        found |= {f"{kind} {name}": [one[name] for one in each] for name in each[0]}
-    return found
+        scored |= {f"{kind} {name}": [one[name] for one in each] for name in each[0]}
+    return scored

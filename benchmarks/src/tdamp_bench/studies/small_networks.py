@@ -114,10 +114,10 @@ def sampled(arm: Arm, seed: int, plan: Plan) -> Numbers:
     starts = rng.standard_normal((plan.chains, size)).astype(np.float32)
     draws, accept = sample(log_prob, starts, seed, plan.length)
     every = jax.vmap(jax.vmap(lambda theta: output(state, task, theta, rows.x_test)))
-    found = np.asarray(jax.jit(every)(draws), np.float64)  # (chains, draws, rows)
-    flat = found.reshape(-1, found.shape[-1])
+    outputs = np.asarray(jax.jit(every)(draws), np.float64)  # (chains, draws, rows)
+    flat = outputs.reshape(-1, outputs.shape[-1])
     log_density = -0.5 * (rows.y_test[:, 0] - flat) ** 2 / NOISE_STD**2 - np.log(NOISE_STD * np.sqrt(2 * np.pi))
-    r = r_hat(found)
+    r = r_hat(outputs)
     return {
         "mean": flat.mean(0),
         "std": flat.std(0),
@@ -125,7 +125,7 @@ def sampled(arm: Arm, seed: int, plan: Plan) -> Numbers:
         "rmse": np.sqrt(np.mean((flat.mean(0) - rows.y_test[:, 0]) ** 2)),
         "r_hat_median": np.median(r),
         "r_hat_max": r.max(),
-        "ess_median": np.median(ess(found)),
+        "ess_median": np.median(ess(outputs)),
         "accept": accept.mean(),
     }
 
@@ -142,10 +142,10 @@ def compared(arm: Arm, seed: int, plan: Plan, exact: pd.DataFrame) -> Numbers:
     mean, std = np.asarray(z.mean, np.float64)[:, 0], np.sqrt(np.asarray(z.var, np.float64))[:, 0]
     here = pick(exact, data=arm.data, seed=seed)
     true_mean, true_std = (pick(here, number=name)["value"].to_numpy() for name in ("mean", "std"))
-    found = regression_scores(mean, std**2 + NOISE_STD**2, rows.y_test)
+    scores = regression_scores(mean, std**2 + NOISE_STD**2, rows.y_test)
     return {
-        "nll": found["nll"],
-        "rmse": found["loss"],
+        "nll": scores["nll"],
+        "rmse": scores["loss"],
         "mean_gap": np.sqrt(np.mean((mean - true_mean) ** 2)) / np.sqrt(np.mean(true_std**2)),
         "std_ratio": np.exp(np.mean(np.log(std / true_std))),
         "log_evidence": fitted.history[-1]["log_evidence"],

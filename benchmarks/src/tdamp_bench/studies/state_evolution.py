@@ -17,7 +17,7 @@ from ..core.record import Verdict
 from ..figures import draw
 from ..figures.margins import with_error
 from ..figures.options import Options
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tidy import pick
 from .planted_layer import MODELS, amp_errors, state_evolution
 from .study import Arm, Numbers, Study, summary
@@ -56,7 +56,7 @@ def run(options: Options, console: Console) -> None:
     ]
     points = summary(runs.drop(columns="deviation")).merge(deviations(runs))
     points["theory"] = [theory[data][at] for data, at in zip(points["data"], points["at"], strict=True)]
-    study.publish(points, panels(points, theory, plan), findings(points, plan), {"theory": theory})
+    study.publish(points, panels(points, theory, plan), conclusions(points, plan), {"theory": theory})
 
 
 def errors(arm: Arm, seed: int, plan: Plan) -> Numbers:
@@ -68,13 +68,13 @@ def errors(arm: Arm, seed: int, plan: Plan) -> Numbers:
 def deviations(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean and root mean square over seeds of MSE / theory - 1, by arm and sweep."""
     by = ["data", "method", "size", "at"]
-    found = runs.groupby(by, sort=False)["deviation"].agg(["mean", lambda d: np.sqrt(np.mean(d**2))]).reset_index()
-    return found.set_axis([*by, "bias", "rms"], axis=1)
+    table = runs.groupby(by, sort=False)["deviation"].agg(["mean", lambda d: np.sqrt(np.mean(d**2))]).reset_index()
+    return table.set_axis([*by, "bias", "rms"], axis=1)
 
 
 def panels(points: pd.DataFrame, theory: dict[str, list[float]], plan: Plan) -> list[draw.Panel]:
     """The error by sweep at the largest size, for each prior; and the deviation at the end by size."""
-    found = []
+    drawn = []
     sweeps = list(range(1, plan.sweeps + 1))
     largest = pick(points, size=plan.sizes[-1])
     for data in MODELS:
@@ -83,15 +83,15 @@ def panels(points: pd.DataFrame, theory: dict[str, list[float]], plan: Plan) -> 
         for method, label in (("onsager", "AMP"), ("no_onsager", "without the Onsager term")):
             one = pick(here, method=method)
             lines.append(draw.Line(method, label, sweeps, one["mean"].tolist(), one["se"].tolist()))
-        found.append(draw.Panel(f"{data}, N = {plan.sizes[-1]}", "sweep", "mean squared error", lines, y_top=2.0))
+        drawn.append(draw.Panel(f"{data}, N = {plan.sizes[-1]}", "sweep", "mean squared error", lines, y_top=2.0))
     last = pick(points, method="onsager", at=plan.sweeps - 1)
     lines = [
         draw.Line(f"rms {data}", f"{data}: rms deviation", list(plan.sizes), pick(last, data=data)["rms"].tolist())
         for data in MODELS
     ]
     lines.append(draw.Line("rate", "N to the power -1/2", list(plan.sizes), [3 / np.sqrt(n) for n in plan.sizes]))
-    found.append(draw.Panel("at the end", "weights N", "relative deviation", lines, log_x=True, x_ticks=plan.sizes))
-    return found
+    drawn.append(draw.Panel("at the end", "weights N", "relative deviation", lines, log_x=True, x_ticks=plan.sizes))
+    return drawn
 
 
 def rate(sizes: np.ndarray, rms: np.ndarray) -> tuple[float, float]:
@@ -102,17 +102,17 @@ def rate(sizes: np.ndarray, rms: np.ndarray) -> tuple[float, float]:
     return float(solution[0]), float(np.sqrt(spread))
 
 
-def findings(points: pd.DataFrame, plan: Plan) -> list[Finding]:
+def conclusions(points: pd.DataFrame, plan: Plan) -> list[Conclusion]:
     """Is the fixed point that of state evolution, does the deviation fall as N^(-1/2), and without Onsager?"""
-    found = []
+    concluded = []
     for data in MODELS:
         last = pick(points, data=data, at=plan.sweeps - 1)
         amp = pick(last, method="onsager")
         end = amp.iloc[-1]
         gap = end["mean"] / end["theory"] - 1
         se = end["se"] / end["theory"]
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{data}, N = {plan.sizes[-1]}: |MSE / theory - 1| in standard errors", abs(gap) / se, "<=", 2),
                 f"{data}: at N = {plan.sizes[-1]} AMP ends at a mean squared error of "
                 f"{with_error(end['mean'], end['se'], '.4g')} where state evolution says {end['theory']:.4g}: "
@@ -120,18 +120,18 @@ def findings(points: pd.DataFrame, plan: Plan) -> list[Finding]:
             )
         )
         slope, error = rate(amp["size"].to_numpy(float), amp["rms"].to_numpy())
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{data}: power of N by which the deviation falls", slope, "<=", -0.4),
                 f"{data}: the deviation falls as N to the power {with_error(slope, error, '.2f')} (theory: -0.5).",
             )
         )
         away = pick(last, method="no_onsager").iloc[-1]
         ratio = away["mean"] / away["theory"]
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{data}: MSE without the Onsager term, over state evolution's", ratio, ">=", 1.1),
                 f"{data}: without the Onsager term the error after {plan.sweeps} sweeps is {ratio:.3g} times that.",
             )
         )
-    return found
+    return concluded

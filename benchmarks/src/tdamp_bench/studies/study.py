@@ -18,7 +18,7 @@ from rich.console import Console
 from ..core.jobs import Config
 from ..figures import draw
 from ..figures.options import DATA, Options, WrongOption
-from ..figures.publish import Finding, announce, seconds, surroundings
+from ..figures.publish import Conclusion, announce, seconds, surroundings
 from ..figures.store import Done, Key, Store, canonical
 from ..figures.waiting import waiting
 
@@ -73,7 +73,7 @@ class Study:
         self,
         points: pd.DataFrame,
         panels: Sequence[draw.Panel],
-        findings: Sequence[Finding],
+        conclusions: Sequence[Conclusion],
         more: dict[str, Any] | None = None,
         styles: Mapping[str, draw.Style] = draw.STYLES,
     ) -> None:
@@ -88,7 +88,7 @@ class Study:
             "seconds": seconds(self.store),
             **(more or {}),
         }
-        announce(self.folder, self.name, body, points, findings, self.console)
+        announce(self.folder, self.name, body, points, conclusions, self.console)
 
     def _key(self, arm: Arm, seed: int) -> Key:
         return Key(arm.data, arm.method, canonical(arm.config), 1.0, seed, 0, "test", self.options.quick)
@@ -97,8 +97,8 @@ class Study:
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard error of the mean (NaN for one seed) and number of seeds, of every arm, number and place."""
     by = [column for column in runs.columns if column not in ("seed", "value")]
-    found = runs.groupby(by, sort=False, dropna=False)["value"].agg(["mean", "sem", "count"]).reset_index()
-    return found.rename(columns={"sem": "se", "count": "n"})
+    table = runs.groupby(by, sort=False, dropna=False)["value"].agg(["mean", "sem", "count"]).reset_index()
+    return table.rename(columns={"sem": "se", "count": "n"})
 
 
 def paired(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float]:

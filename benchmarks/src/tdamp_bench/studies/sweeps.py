@@ -25,7 +25,7 @@ from ..core.record import Verdict
 from ..figures import draw
 from ..figures.margins import with_error
 from ..figures.options import Options
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tidy import pick
 from .engine import replaced, scores, without_onsager
 from .rows import digits, regression
@@ -77,19 +77,19 @@ def run(options: Options, console: Console) -> None:
     runs = study.measured(arms(plan), lambda arm, seed: trained(arm, seed, plan))
     chosen = choose(runs)
     points = summary(chosen)
-    study.publish(points, panels(points, plan), findings(chosen, plan), {"plan": plan._asdict()})
+    study.publish(points, panels(points, plan), conclusions(chosen, plan), {"plan": plan._asdict()})
 
 
 def arms(plan: Plan) -> list[Arm]:
     """Each number of sweeps with and without the Onsager term, at equal compute and at equal epochs."""
-    found = []
+    listed = []
     for data in plan.tasks:
         for sweeps in plan.sweeps:
             for method in ("onsager", "no_onsager") if sweeps > 1 else ("onsager",):
                 for epochs in sorted({plan.compute // sweeps, plan.compute // plan.sweeps[-1]}):
                     for end in plan.ends:
-                        found.append(Arm(data, method, {"sweeps": sweeps, "epochs": epochs, "data_weight": end}))
-    return found
+                        listed.append(Arm(data, method, {"sweeps": sweeps, "epochs": epochs, "data_weight": end}))
+    return listed
 
 
 def problem(name: str, plan: Plan, seed: int) -> tuple[Problem, float]:
@@ -137,7 +137,7 @@ def arm_of(runs: pd.DataFrame, data: str, method: str, sweeps: int, epochs: int,
 
 def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
     """Test NLL by sweeps, a panel a task."""
-    found = []
+    drawn = []
     for data in plan.tasks:
         lines = []
         for method, word in (("onsager", "with"), ("no_onsager", "without")):
@@ -152,8 +152,8 @@ def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
                 mean, se = ([float(c[column].iloc[0]) for c in cells] for column in ("mean", "se"))
                 label = f"{word} the Onsager term, equal {basis}"
                 lines.append(draw.Line(f"{method} {basis}", label, plan.sweeps, mean, se))
-        found.append(draw.Panel(TASKS[data].title, "sweeps", "test NLL", lines, log_y=False, x_ticks=plan.sweeps))
-    return found
+        drawn.append(draw.Panel(TASKS[data].title, "sweeps", "test NLL", lines, log_y=False, x_ticks=plan.sweeps))
+    return drawn
 
 
 def epochs_of(basis: str, sweeps: int, plan: Plan) -> int:
@@ -161,9 +161,9 @@ def epochs_of(basis: str, sweeps: int, plan: Plan) -> int:
     return plan.compute // (sweeps if basis == "compute" else plan.sweeps[-1])
 
 
-def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
+def conclusions(runs: pd.DataFrame, plan: Plan) -> list[Conclusion]:
     """Several sweeps against one, at equal compute and at equal epochs; and with against without the Onsager term."""
-    found = []
+    concluded = []
     for data in plan.tasks:
         for basis in ("compute", "epochs"):
             one = arm_of(runs, data, "onsager", 1, epochs_of(basis, 1, plan), "nll")
@@ -173,8 +173,8 @@ def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
             }
             texts = [f"{s} sweeps {with_error(*gap, '+.2g')}" for s, gap in gaps.items()]
             best = max(-gap / se for gap, se in gaps.values())
-            found.append(
-                Finding(
+            concluded.append(
+                Conclusion(
                     Verdict(
                         f"{TASKS[data].title}, equal {basis}: best gain of several sweeps in NLL, in SE", best, ">=", 2
                     ),
@@ -187,13 +187,13 @@ def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
         }
         texts = [f"{s} sweeps {with_error(*gap, '+.2g')}" for s, gap in gaps.items()]
         best = max(-gap / se for gap, se in gaps.values())
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{TASKS[data].title}: best gain of the Onsager term in NLL, in SE", best, ">=", 2),
                 f"{TASKS[data].title}: the Onsager term changes the test NLL by {', '.join(texts)}.",
             )
         )
-    return found
+    return concluded
 
 
 METHODS = ("onsager", "no_onsager")

@@ -123,6 +123,10 @@ class Likelihood:
         """By how much the mean of log(noise_target) of small minibatches falls short of the log of its mean."""
         return jnp.zeros((), z_post.mean.dtype)
 
+    def are_noise_stats(self, rule: NoiseRule, weight: float, sums: np.ndarray) -> bool:
+        """Whether rows of any kind could have these `noise_stats`, but for rounding."""
+        return True
+
     def damped_noise(self, noise_var: Array, target: Array) -> Array:
         """The update once an epoch: the whole way to the target, or a part of it."""
         return target
@@ -173,6 +177,10 @@ class GaussianNoise(Likelihood):
     def noise_target(self, rule: NoiseRule, stats: NoiseStats, noise_var: Array) -> Array:
         """The mean squared error, the variance of z included."""
         return noise_var if rule == "fixed" else stats.mean()
+
+    def are_noise_stats(self, rule: NoiseRule, weight: float, sums: np.ndarray) -> bool:
+        """Squares are not negative."""
+        return bool((sums >= 0).all())
 
     def noise_log_bias(self, rule: NoiseRule, z_post: Moments, y: Array, row_weight: Array) -> Array:
         """The bias of the log of a mean of squares.

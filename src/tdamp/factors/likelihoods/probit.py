@@ -27,6 +27,9 @@ _HERMITE = np.polynomial.hermite_e.hermegauss(9)
 MIN_VAR = 1e-16
 """Floor of the variance of a noisy score, as in engine.damp."""
 
+ROUNDING = 1e-3
+"""Sums of the same numbers may differ by this much: float32, in another order."""
+
 
 class Probit(Likelihood):
     """The product over the rivals m of Phi((z_y - z_m) / sqrt(noise_var)); y are labels 0, 1, ..."""
@@ -112,6 +115,12 @@ class Probit(Likelihood):
             objective = [(share * truncated_normal.log_ndtr(-points * s)).sum() for s in scales]
             return NoiseStats(weight, jnp.stack(objective))
         return NoiseStats(weight, jnp.stack([(w * margin.mean).sum(), (w * (margin.mean**2 + margin.var)).sum()]))
+
+    def are_noise_stats(self, rule: NoiseRule, weight: float, sums: np.ndarray) -> bool:
+        """Log probabilities are not positive; the mean of the margins' squares is no less than their mean's square."""
+        if rule == "numerical":
+            return bool((sums <= 0).all())
+        return bool(sums[1] * weight >= np.square(sums[0]) * (1 - ROUNDING))
 
     def noise_target(self, rule: NoiseRule, stats: NoiseStats, noise_var: Array) -> Array:
         """By the minimum-Gumbel fit of the margins, or by the best candidate."""

@@ -15,12 +15,12 @@ import numpy as np
 from .average import AverageRule, SpikeSlab
 from .base import on_host, weighted_sum
 
-LOGIT_BOUND = 20.0
-"""A client's log-odds count up to this much: one that is sure a group is off must not veto all others for good."""
-
 
 class Geometric(AverageRule):
-    """The rule "wga". The clients share their offsets, so that the averaged slabs' evidence gives the log-odds."""
+    """The rule "wga". The clients share their offsets, so that the averaged slabs' evidence gives the log-odds.
+
+    So no client has a veto: one that is sure that a group is off moves the slabs by its share of the precision.
+    """
 
     name: ClassVar[str] = "wga"
     is_natural_average: ClassVar[bool] = True
@@ -57,18 +57,11 @@ def spike_slab(natural: Natural) -> SpikeSlab:
 
 
 def geometric(beliefs: Sequence[SpikeSlab], shares: Sequence[float]) -> SpikeSlab:
-    """prod_k p_k^share_k, normalised.
-
-    A client's log-odds count up to LOGIT_BOUND; infinite ones mean that the group is not in question.
-    """
-    each = [natural(belief._replace(logit=_bounded(belief.logit))) for belief in beliefs]
+    """prod_k p_k^share_k, normalised. Infinite log-odds mean that the group is not in question, for any client."""
+    each = [natural(belief) for belief in beliefs]
     return spike_slab(Natural(*(weighted_sum(parts, shares) for parts in zip(*each, strict=True))))
 
 
 def _log_norm(mean: np.ndarray, var: np.ndarray) -> np.ndarray:
     """log of a slab's normaliser, but for log sqrt(2 pi), as `beliefs.log_norm`."""
     return 0.5 * (mean * (mean / var) + np.log(var))
-
-
-def _bounded(logit: np.ndarray) -> np.ndarray:
-    return np.where(np.isinf(logit), logit, np.clip(logit, -LOGIT_BOUND, LOGIT_BOUND))

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import metrics
-from ...numerics import student_t
+from ...numerics.distribution import Distribution
 from ..canvas import GRID, MUTED, SERIES, Picture, picture
 from ..facts import Held
 
@@ -29,10 +28,11 @@ def pictures(held: Held) -> list[Picture]:
     return drawn
 
 
-def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
+def scatter(y: np.ndarray, predicted: Distribution, name: str, suffix: str) -> Picture:
     """Predicted against true, with 95 % intervals."""
     shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), POINTS)).round().astype(int))
-    y, mean, reach = y[shown], mean[shown], (std * student_t.quantile(0.975, dof))[shown]
+    y, predicted = y[shown], predicted.take(shown)
+    mean, (low, high) = predicted.mean, predicted.interval(0.95)
 
     def paint(figure: Any) -> None:
         axes = figure.subplots()
@@ -40,7 +40,7 @@ def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, n
         if ends[0] == ends[1]:
             ends = ends + np.array([-1.0, 1.0])
         axes.plot(ends, ends, color=MUTED, lw=1, ls="--")
-        axes.errorbar(y, mean, reach, fmt="none", ecolor=SERIES[0], elinewidth=0.8, alpha=0.35)
+        axes.vlines(y, low, high, color=SERIES[0], lw=0.8, alpha=0.35)
         axes.plot(y, mean, "o", color=SERIES[0], ms=3)
         axes.set(xlabel="true value", ylabel="prediction")
 
@@ -48,9 +48,9 @@ def scatter(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, n
     return picture(f"scatter{name}", f"Predicted against true{suffix}", read, paint)
 
 
-def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
+def coverage(y: np.ndarray, predicted: Distribution, name: str, suffix: str) -> Picture:
     """Observed against nominal coverage of central intervals."""
-    observed = np.array([metrics.coverage(y, mean, std, level, dof) for level in LEVELS])
+    observed = np.array([predicted.covered(y, level) for level in LEVELS])
     chance = 2 * np.sqrt(LEVELS * (1 - LEVELS) / len(y))
 
     def paint(figure: Any) -> None:
@@ -69,9 +69,10 @@ def coverage(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, 
     return picture(f"coverage{name}", f"Coverage of intervals{suffix}", read, paint)
 
 
-def pit(y: np.ndarray, mean: np.ndarray, std: np.ndarray, dof: np.ndarray, name: str, suffix: str) -> Picture:
-    """Histogram of the probability integral transform."""
-    count, edges = np.histogram(metrics.pit(y, mean, std, dof), PIT_BINS, (0, 1))
+def pit(y: np.ndarray, predicted: Distribution, name: str, suffix: str) -> Picture:
+    """Histogram of the probability integral transform; a count is spread over the probability that it has itself."""
+    edges = np.linspace(0, 1, PIT_BINS + 1)
+    count = len(y) * np.diff([0, *(predicted.pit_share(y, edge).mean() for edge in edges[1:-1]), 1])
     expected = len(y) / PIT_BINS
     chance = 2 * np.sqrt(expected * (1 - 1 / PIT_BINS))
 

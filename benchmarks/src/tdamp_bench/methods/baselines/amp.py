@@ -157,8 +157,8 @@ class Amp:
             once = (1, 0.1, 0.1), (1, 0.3, 0.1), (1, 0.3, 0.3)
             more = (3, 0.03, 0.03), (3, 0.1, 0.1), (3, 0.3, 0.3)
             return tuple({"iterations": i, "init_var": v, "noise_var": n} for i, v, n in once + more)
-        found = (1, 1.0), (1, 3.0), (1, 10.0), (1, 30.0), (2, 0.1), (2, 1.0)
-        return tuple({"iterations": i, "init_var": v} for i, v in found)
+        options = (1, 1.0), (1, 3.0), (1, 10.0), (1, 30.0), (2, 0.1), (2, 1.0)
+        return tuple({"iterations": i, "init_var": v} for i, v in options)
 
     def train(
         self, jobs: Sequence[Job], widths: tuple[int, ...], batch: int, epochs: int, tick: Tick = silent

@@ -45,7 +45,7 @@ def _by_class(labels: np.ndarray, order: np.ndarray, clients: int, skew: float, 
     """The rows client by client, each drawing its classes with probabilities of its own while they last."""
     n_classes = int(labels.max()) + 1
     left = [list(order[labels == c]) for c in range(n_classes)]
-    found = []
+    picked = []
     for _ in range(clients):
         wish = rng.dirichlet([skew] * n_classes)
         need = len(order) // clients
@@ -54,9 +54,9 @@ def _by_class(labels: np.ndarray, order: np.ndarray, clients: int, skew: float, 
             prob = np.where(there > 0, np.maximum(wish, np.finfo(float).tiny), 0)
             drawn = np.minimum(rng.multinomial(need, prob / prob.sum()), there)
             for rows, count in zip(left, drawn, strict=True):
-                found += [rows.pop() for _ in range(count)]
+                picked += [rows.pop() for _ in range(count)]
             need -= int(drawn.sum())
-    return np.array(found)
+    return np.array(picked)
 
 
 def average(params: Any, rows: Sequence[int]) -> Any:

@@ -56,8 +56,8 @@ class Laplace:
     def predictive(self, x: np.ndarray, link: Link) -> np.ndarray:
         """Class probabilities; the samples of "mc" are the same in every call."""
         torch.manual_seed(self.seed)
-        found = [
+        probs = [
             self.model(torch.from_numpy(np.array(x[i : i + CHUNK], np.float32)), "glm", False, link, self.samples)
             for i in range(0, len(x), CHUNK)
         ]
-        return torch.cat(found).detach().numpy()
+        return torch.cat(probs).detach().numpy()

@@ -56,9 +56,9 @@ def predict(tasks: Sequence[Task], quick: bool = False) -> Iterator[Answer]:
             torch.manual_seed(task.split)
             layers = (torch.nn.Linear(task.x.shape[1], task.hidden), torch.nn.ReLU(), torch.nn.Linear(task.hidden, 1))
             posterior = fit(torch.nn.Sequential(*layers), task.x, task.y, effort(len(task.x), quick))
-            found = predictive(posterior, task.x_test)
+            distribution = predictive(posterior, task.x_test)
             chosen = {"noise_std": float(posterior.sigma_noise), "prior_prec": posterior.prior_precision.tolist()}
-            yield Answer(found, time.perf_counter() - started, chosen)
+            yield Answer(distribution, time.perf_counter() - started, chosen)
     finally:
         torch.set_num_threads(threads)
 

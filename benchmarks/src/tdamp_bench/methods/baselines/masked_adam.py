@@ -30,11 +30,11 @@ KINK = 1e-12
 
 def masked(params: Any, masks: Any) -> Any:
     """The parameters with every weight out of or into a switched-off unit, and its bias, at exactly zero."""
-    found = []
+    layers = []
     for l, (weight, bias) in enumerate(params):
         here = masks[l + 1] if l + 1 < len(masks) else jnp.ones_like(bias)
-        found.append((weight * masks[l][:, None] * here, bias * here))
-    return found
+        layers.append((weight * masks[l][:, None] * here, bias * here))
+    return layers
 
 
 def group_lasso(params: Any) -> Array:
@@ -74,8 +74,8 @@ def loss(
     dropped: Dropped | None = None,
 ) -> Array:
     """Cross-entropy or squared error, plus `penalty` times the group lasso, plus the pull if there is one."""
-    found = adam_optax.loss(params, task, x, y, present, dropped) + penalty * group_lasso(params)
-    return found if pull is None else found + pull.strength / 2 * distance(params, pull.anchor)
+    penalised = adam_optax.loss(params, task, x, y, present, dropped) + penalty * group_lasso(params)
+    return penalised if pull is None else penalised + pull.strength / 2 * distance(params, pull.anchor)
 
 
 def scan_epoch(

@@ -54,8 +54,8 @@ class Learner:
 
     def labels(self, x: np.ndarray) -> np.ndarray:
         """Predicted labels; rows beyond the last full minibatch are left out."""
-        found = []
+        predicted = []
         for i in range(0, len(x) - self.batch + 1, self.batch):
             mean, var = self.net(np.ascontiguousarray(x[i : i + self.batch], np.float32).ravel())
-            found.append(self.metric.get_predicted_labels(mean, var))
-        return np.concatenate(found)
+            predicted.append(self.metric.get_predicted_labels(mean, var))
+        return np.concatenate(predicted)

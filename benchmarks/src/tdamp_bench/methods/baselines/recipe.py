@@ -45,10 +45,10 @@ class Recipe(NamedTuple):
     @property
     def config(self) -> Config:
         """As a point of a grid. Without input dropout it is not named, so that finished runs are known again."""
-        found = self._asdict() | {"cosine": int(self.cosine)}
+        fields = self._asdict() | {"cosine": int(self.cosine)}
         if not self.input_dropout:
-            del found["input_dropout"]
-        return {"rate": self.rate} if self.plain else found
+            del fields["input_dropout"]
+        return {"rate": self.rate} if self.plain else fields
 
     def __str__(self) -> str:
         if self.plain:

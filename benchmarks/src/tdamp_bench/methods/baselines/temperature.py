@@ -22,5 +22,5 @@ def scaled(scores: np.ndarray, temperature: float) -> np.ndarray:
 
 def fit_temperature(scores: np.ndarray, y: np.ndarray) -> float:
     """The temperature of least NLL. It is convex in 1 / T, so its only minimum is found. Oracle: a grid."""
-    found = minimize_scalar(lambda log_t: nll(scaled(scores, np.exp(log_t)), y), bounds=LOG_RANGE, method="bounded")
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(lambda log_t: nll(scaled(scores, np.exp(log_t)), y), bounds=LOG_RANGE, method="bounded")
+    return float(np.exp(minimum.x))

@@ -48,8 +48,8 @@ def run(problems: Sequence[Problem], plan: Plan, libraries: Sequence[str], tick:
 
 def grids(libraries: Sequence[str], rates: Sequence[float]) -> dict[str, Rival]:
     """Each library's plain Adam, by its name, and AdamW where there is one."""
-    found = {library: Rival(library, tuple(map(Recipe, rates))) for library in libraries}
-    return found | ({STRONG_ADAM: Rival("optax", STRONG["boston"])} if "optax" in libraries else {})
+    rivals = {library: Rival(library, tuple(map(Recipe, rates))) for library in libraries}
+    return rivals | ({STRONG_ADAM: Rival("optax", STRONG["boston"])} if "optax" in libraries else {})
 
 
 def adam_grid(
@@ -84,15 +84,15 @@ def _curves(rival: Rival, problems: Sequence[Problem], widths: tuple[int, ...], 
         for seed in range(len(problems)):
             tick(f"Adam (optax), all recipes, split {seed}")
         return grid
-    found = []
+    errors = []
     for seed, problem in enumerate(problems):
         runs = [
             train_adam(library, problem, widths, recipe, plan.boston_batch, plan.boston_epochs, seed)
             for recipe in recipes
         ]
-        found.append([run["nmse"] for run in runs])
+        errors.append([run["nmse"] for run in runs])
         tick(f"Adam ({library}), all recipes, split {seed}")
-    return np.array(found)
+    return np.array(errors)
 
 
 def _every(count: int, tick: Tick) -> Tick:
@@ -119,20 +119,20 @@ def verdicts(result: dict[str, Any]) -> list[Verdict]:
     Split by split. The plain Adam is the one whose test mean is least there, AdamW the one chosen by validation.
     """
     ours = np.array([run["nmse"] for run in result["runs"]["tdamp"]])
-    plain = [curves for name, found in result["adam"].items() if name != STRONG_ADAM for curves in _by_recipe(found)]
-    found = []
+    plain = [curves for name, judged in result["adam"].items() if name != STRONG_ADAM for curves in _by_recipe(judged)]
+    judged = []
     for epoch in (epoch for epoch in CHECKPOINTS if plain and epoch <= ours.shape[1]):
         best = min(plain, key=lambda curves: curves[:, epoch - 1].mean())
         claim = f"Boston NMSE after {epoch} epochs is below the best plain Adam's there"
-        found.append(gap(ours[:, epoch - 1], best[:, epoch - 1]).verdict(claim))
+        judged.append(gap(ours[:, epoch - 1], best[:, epoch - 1]).verdict(claim))
     if STRONG_ADAM in result["adam"]:
         strong = result["adam"][STRONG_ADAM]
         theirs = np.array(strong["test_by_split"][str(Recipe.of(strong["recipe"]))])
         claim = f"Boston NMSE after {ours.shape[1]} epochs is below AdamW's"
-        found.append(gap(ours[:, -1], theirs[:, -1]).verdict(claim))
-    return found
+        judged.append(gap(ours[:, -1], theirs[:, -1]).verdict(claim))
+    return judged
 
 
-def _by_recipe(found: dict[str, Any]) -> list[np.ndarray]:
+def _by_recipe(library: dict[str, Any]) -> list[np.ndarray]:
     """NMSE of each recipe, (splits, epochs)."""
-    return [np.array(curves) for curves in found["test_by_split"].values()]
+    return [np.array(curves) for curves in library["test_by_split"].values()]

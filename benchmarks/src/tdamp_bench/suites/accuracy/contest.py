@@ -85,11 +85,11 @@ def rivals_of(
 ) -> dict[str, Rival]:
     """Each library's plain Adam, and where there is one AdamW, also with schedules that end after `shorter` epochs."""
     plain = tuple(Recipe(rate) for rate in rates)
-    found = {f"adam_{library}": Rival(library, plain) for library in libraries}
+    rivals = {f"adam_{library}": Rival(library, plain) for library in libraries}
     if "optax" not in libraries:
-        return found
+        return rivals
     strong = Rival("optax", STRONG[grid])
-    return found | {STRONG_ADAM: strong} | {ending_at(epoch): strong._replace(ends=epoch) for epoch in shorter}
+    return rivals | {STRONG_ADAM: strong} | {ending_at(epoch): strong._replace(ends=epoch) for epoch in shorter}
 
 
 def choose_recipe(
@@ -165,7 +165,7 @@ def contest(
         },
         "learning_rates": chosen,
         "runs": runs,
-        "mean": {name: means(found) for name, found in runs.items()},
+        "mean": {name: means(each) for name, each in runs.items()},
     }
 
 

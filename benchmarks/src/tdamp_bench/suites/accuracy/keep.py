@@ -49,11 +49,11 @@ def steps(plan: Plan, seeds: Sequence[int]) -> int:
 
 def verdicts(result: dict[str, Any]) -> list[Verdict]:
     """Error after the last epoch, not the best one seen."""
-    found = []
+    judged = []
     for keep, (limit, stretch) in LIMITS.items():
         if f"{keep:g}" in result["by_keep"]:
             error = result["by_keep"][f"{keep:g}"]["mean"]["error_predictive"]
             claim = f"MNIST error at keep {keep:g} after {len(error)} epochs"
-            found.append(Verdict(claim, error[-1], "<=", limit))
-            found.append(Verdict(f"{claim} (stretch)", error[-1], "<=", stretch))
-    return found
+            judged.append(Verdict(claim, error[-1], "<=", limit))
+            judged.append(Verdict(f"{claim} (stretch)", error[-1], "<=", stretch))
+    return judged

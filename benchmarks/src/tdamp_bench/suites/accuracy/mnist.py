@@ -78,7 +78,7 @@ def plain_adams(result: dict[str, Any]) -> list[str]:
 def verdicts(result: dict[str, Any]) -> list[Verdict]:
     """Thresholds for the shallow network; tdamp predicts with its predictive distribution."""
     error = np.array(result["mean"]["tdamp"]["error_predictive"])
-    found = [
+    judged = [
         Verdict(f"MNIST error after {epoch} epochs{stretch}", at(error, epoch), "<=", limit)
         for epoch, stretch, limit in ((5, "", 0.026), (25, "", 0.019), (25, " (stretch)", 0.016))
         if epoch <= len(error)
@@ -86,8 +86,8 @@ def verdicts(result: dict[str, Any]) -> list[Verdict]:
     gaps = [against(result, name, epoch) for name in plain_adams(result) for epoch in range(3, len(error) + 1)]
     if gaps:
         worst = max(gaps, key=lambda one: np.nan_to_num(one.in_se, nan=np.inf))
-        found.append(worst.verdict("MNIST error is below every plain Adam's, worst epoch from 3 on"))
-    return found + _strong(result, "MNIST error", len(error))
+        judged.append(worst.verdict("MNIST error is below every plain Adam's, worst epoch from 3 on"))
+    return judged + _strong(result, "MNIST error", len(error))
 
 
 def _strong(result: dict[str, Any], what: str, epochs: int) -> list[Verdict]:
@@ -97,19 +97,19 @@ def _strong(result: dict[str, Any], what: str, epochs: int) -> list[Verdict]:
     """
     if STRONG_ADAM not in result["runs"]:
         return []
-    found = [
+    judged = [
         against(result, ending_at(epoch), epoch).verdict(
             f"{what} after {epoch} epochs is below AdamW's whose schedule ends there"
         )
         for epoch in range(1, epochs)
         if ending_at(epoch) in result["runs"]
     ]
-    found += [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
+    judged += [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
     if ANNEALED in result["runs"]:
         for key, word in (("error", "error"), ("nll", "log loss")):
             gap = against(result, STRONG_ADAM, epochs, ANNEALED, key)
-            found.append(gap.verdict(f"MNIST {word}, annealed, is below AdamW's after {epochs} epochs"))
-    return found
+            judged.append(gap.verdict(f"MNIST {word}, annealed, is below AdamW's after {epochs} epochs"))
+    return judged
 
 
 def depth_verdicts(result: dict[str, Any]) -> list[Verdict]:
@@ -117,8 +117,8 @@ def depth_verdicts(result: dict[str, Any]) -> list[Verdict]:
     error = result["mean"]["tdamp"]["error_predictive"]
     hidden = len(result["config"]["widths"]) - 2
     name, last = f"784-{DEEP_WIDTH}x{hidden}-10 error", f"after {len(error)} epochs"
-    found = [Verdict(f"{name} {last}", error[-1], "<=", LIMITS[hidden])] if hidden in LIMITS else []
+    judged = [Verdict(f"{name} {last}", error[-1], "<=", LIMITS[hidden])] if hidden in LIMITS else []
     adams = [result["mean"][adam]["error"][-1] for adam in plain_adams(result)]
     if adams:
-        found.append(Verdict(f"{name} minus Adam's {last}", error[-1] - float(min(adams)), "<=", 0.003))
-    return found + _strong(result, name, len(error))
+        judged.append(Verdict(f"{name} minus Adam's {last}", error[-1] - float(min(adams)), "<=", 0.003))
+    return judged + _strong(result, name, len(error))

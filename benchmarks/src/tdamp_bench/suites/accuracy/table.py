@@ -37,8 +37,8 @@ def show(console: Console, name: str, part: dict[str, Any]) -> None:
 def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[float], str]]:
     """Label, error by epoch, and the last negative log-likelihood as text, of every contender of a part."""
     if name == "keep":
-        for keep, found in part["by_keep"].items():
-            yield f"tdamp, keep {keep} ({found['units']} units)", found["mean"]["error"], _last(found["mean"])
+        for keep, scored in part["by_keep"].items():
+            yield f"tdamp, keep {keep} ({scored['units']} units)", scored["mean"]["error"], _last(scored["mean"])
         return
     key = "nmse" if name == "boston" else "error"
     for contender, mean in part["mean"].items():
@@ -47,10 +47,10 @@ def curves(name: str, part: dict[str, Any]) -> Iterator[tuple[str, Sequence[floa
         yield _label(contender, chosen) if chosen else contender, mean[key], _last(mean)
         if contender.startswith("tdamp"):
             yield f"{contender}, predictive", mean[f"{key}_predictive"], ""
-    for library, found in part.get("adam", {}).items():
+    for library, scored in part.get("adam", {}).items():
         name = library if library == STRONG_ADAM else f"adam_{library}"
-        yield f"{_label(name, found)}, by validation", found["chosen_test_mean"], ""
-        yield f"{_name(name)}, best recipe at each epoch", found["envelope"], ""
+        yield f"{_label(name, scored)}, by validation", scored["chosen_test_mean"], ""
+        yield f"{_name(name)}, best recipe at each epoch", scored["envelope"], ""
 
 
 def _name(contender: str) -> str:

@@ -90,9 +90,9 @@ def ensemble(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int, nam
     """The mean of the members' probabilities. One after the other: on a CPU vmap makes them no faster."""
     choice = Choice(**tuned["ensemble"])
     shared = one_copy(problem)
-    found = [trained_adam(shared, plan, choice, member) for member in member_seeds(seed, plan.members)]
-    models = [model for model, _ in found]
-    seconds = sum((spent for _, spent in found), Seconds(0, 0))
+    members = [trained_adam(shared, plan, choice, member) for member in member_seeds(seed, plan.members)]
+    models = [model for model, _ in members]
+    seconds = sum((spent for _, spent in members), Seconds(0, 0))
     notes = choice._asdict() | {"members": plan.members}
     return {name: Contender(lambda x: mean_probs(models, x), seconds, notes)}
 

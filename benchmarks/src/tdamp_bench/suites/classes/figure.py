@@ -17,10 +17,10 @@ FEW = 10
 def draw(part: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), layout="constrained")
-    for i, (name, found) in enumerate(part["methods"].items()):
+    for i, (name, scored) in enumerate(part["methods"].items()):
         look = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if "tdamp" in name else "--", "lw": 1.4}
-        _reliability(axes[0, 0], found["mean"]["test"]["reliability"], look)
-        turned = found["mean"]["turned"]
+        _reliability(axes[0, 0], scored["mean"]["test"]["reliability"], look)
+        turned = scored["mean"]["turned"]
         angles = [int(angle) for angle in turned]
         for axis, key, scale in ((axes[0, 1], "nll", 1), (axes[1, 0], "error", 100), (axes[1, 1], "entropy", 1)):
             axis.plot(angles, [scale * one[key] for one in turned.values()], marker="o", ms=3, **look)

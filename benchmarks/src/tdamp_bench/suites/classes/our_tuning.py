@@ -62,15 +62,15 @@ def _settings(candidate: Candidate, plan: Plan) -> Settings:
 def tune_ours(problem: Problem, plan: Plan, tick: Tick = silent) -> dict[str, Any]:
     """Validation scores of every choice after its last epoch, means over the seeds, and the name of the best."""
     held_out = problem.validation(plan.validation_rows)
-    found = {}
+    means = {}
     for name, settings in choices(plan).items():
         runs = [_scores(held_out, widths_of(problem, plan), settings, seed) for seed in SEEDS]
-        found[name] = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
+        means[name] = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
         tick(f"tdamp on validation rows, {name}")
     return {
         "by": f"validation NLL on {plan.validation_rows} training rows, mean of {len(SEEDS)} seeds",
-        "chosen": min(found, key=lambda name: found[name]["nll"]),
-        "validation": found,
+        "chosen": min(means, key=lambda name: means[name]["nll"]),
+        "validation": means,
     }
 
 

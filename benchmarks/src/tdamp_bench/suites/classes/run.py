@@ -51,8 +51,8 @@ def run(
     wanted = [(family, seed) for seed in seeds for family in families]
     _fill(out, plan, wanted, console)
     known = _known(out, plan)
-    found = summary(known, seeds)
-    part = record.part(found | {"quick": quick}, verdicts(known, found), record.surroundings())
+    summarised = summary(known, seeds)
+    part = record.part(summarised | {"quick": quick}, verdicts(known, summarised), record.surroundings())
     report = record.save(out, "classes", {SUMMARY: part})
     part = report["parts"][SUMMARY]
     figure.draw(part, out.with_suffix(".png"))

@@ -15,8 +15,8 @@ def turned(x: np.ndarray, angle: float) -> np.ndarray:
     if angle == 0:
         return x
     pictures = x.reshape(-1, SIDE, SIDE)
-    found = rotate(pictures, angle, axes=(1, 2), reshape=False, order=1, mode="constant")
-    return np.clip(found, 0, 1).reshape(x.shape).astype(np.float32)
+    rotated = rotate(pictures, angle, axes=(1, 2), reshape=False, order=1, mode="constant")
+    return np.clip(rotated, 0, 1).reshape(x.shape).astype(np.float32)
 
 
 def pieces(x: np.ndarray, seed: int = 0) -> np.ndarray:

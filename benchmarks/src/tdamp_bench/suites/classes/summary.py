@@ -21,12 +21,12 @@ RIVALS = {"adamw": "", "ensemble": " (stretch)", "ensemble_adamw": " (stretch)"}
 
 def summary(parts: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:
     """Of each method that has run with all seeds: means over them, and the standard error of the test scores."""
-    found = {}
+    by_method = {}
     for method in LABELS:
         runs = [run for part in _of(parts, seeds) for name, run in part["methods"].items() if name == method]
         if len(runs) == len(seeds):
-            found[method] = {"mean": mean(runs), "standard_error": _standard_error([run["test"] for run in runs])}
-    return {"seeds": list(seeds), "methods": found}
+            by_method[method] = {"mean": mean(runs), "standard_error": _standard_error([run["test"] for run in runs])}
+    return {"seeds": list(seeds), "methods": by_method}
 
 
 def _of(parts: dict[str, Any], seeds: Sequence[int]) -> Iterable[dict[str, Any]]:
@@ -52,13 +52,13 @@ def _standard_error(tests: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {key: float(np.std(values, ddof=1) / np.sqrt(len(values))) for key, values in numbers.items()}
 
 
-def verdicts(parts: dict[str, Any], found: dict[str, Any]) -> list[Verdict]:
+def verdicts(parts: dict[str, Any], summarised: dict[str, Any]) -> list[Verdict]:
     """NLL and ECE of tdamp, with the preset and tuned; and beside AdamW and the ensembles, seed by seed."""
-    methods, judged = found["methods"], []
+    methods, judged = summarised["methods"], []
     for name in (name for name in ("tdamp", "tdamp_tuned") if name in methods):
         judged += _limits(LABELS[name], methods[name]["mean"])
         for rival in (rival for rival in RIVALS if rival in methods):
-            judged += _against(parts, found["seeds"], name, rival)
+            judged += _against(parts, summarised["seeds"], name, rival)
             judged += _time(methods, name, rival) if rival.startswith("ensemble") else []
     return judged
 

@@ -22,11 +22,11 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def tables(found: dict[str, Any]) -> list[Table]:
+def tables(summarised: dict[str, Any]) -> list[Table]:
     """Everything that was measured, means over the seeds."""
-    methods = found["methods"]
+    methods = summarised["methods"]
     means = {LABELS[name]: one["mean"] for name, one in methods.items()}
-    count = len(found["seeds"])
+    count = len(summarised["seeds"])
     seeds = f"mean of {count} seeds" if count > 1 else "one seed"
     return [_test(methods, seeds), *_turned(means, seeds), _outside(means, seeds), _small(means, seeds)]
 

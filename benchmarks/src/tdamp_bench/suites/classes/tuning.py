@@ -75,8 +75,8 @@ def tune_strong(problem: Problem, plan: Plan, tick: Tick = silent) -> dict[str, 
     kinds = ("one", "ensemble")
     best = {kind: min(ends, key=lambda recipe: ends[recipe][kind]) for kind in kinds}
     chosen = {kind: Choice(epochs=plan.epochs, **recipe._asdict())._asdict() for kind, recipe in best.items()}
-    found = {f"{kind}_nll": {str(recipe): end[kind] for recipe, end in ends.items()} for kind in kinds}
-    return {"by": f"validation NLL on {plan.validation_rows} training rows, {plan.members} members", **chosen, **found}
+    scores = {f"{kind}_nll": {str(recipe): end[kind] for recipe, end in ends.items()} for kind in kinds}
+    return {"by": f"validation NLL on {plan.validation_rows} training rows, {plan.members} members", **chosen, **scores}
 
 
 def curves(

@@ -42,10 +42,10 @@ def cases_of(plan: Plan) -> list[Case]:
     def widths(*hidden: int) -> tuple[int, ...]:
         return ends[0], *hidden, ends[1]
 
-    found = [Case("rows", n, widths(plan.hidden), n) for n in plan.rows]
-    found += [Case("width", n, widths(n), plan.width_rows) for n in plan.width]
-    found += [Case("depth", n, widths(*(plan.depth_hidden,) * n), plan.depth_rows) for n in plan.depth]
-    return found + [Case("kept", k, widths(plan.kept_hidden), plan.kept_rows, k) for k in plan.kept]
+    cases = [Case("rows", n, widths(plan.hidden), n) for n in plan.rows]
+    cases += [Case("width", n, widths(n), plan.width_rows) for n in plan.width]
+    cases += [Case("depth", n, widths(*(plan.depth_hidden,) * n), plan.depth_rows) for n in plan.depth]
+    return cases + [Case("kept", k, widths(plan.kept_hidden), plan.kept_rows, k) for k in plan.kept]
 
 
 def digits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -85,10 +85,10 @@ def interleaved(cases: Sequence[Timed], plan: Plan, tick: Tick) -> tuple[list[li
     seconds: list[list[float]] = [[] for _ in cases]
     products = []
     for number in range(plan.warmup + plan.repeats):
-        for timed, found in zip(cases, seconds, strict=True):
+        for timed, taken_by_case in zip(cases, seconds, strict=True):
             taken = timed.epoch()
             if number >= plan.warmup:
-                found.append(taken)
+                taken_by_case.append(taken)
             tick(f"{timed.case.series} {timed.case.at:g}, round {number + 1}")
         if number >= plan.warmup:
             products.append(gemm.measure(plan.gemm_size, plan.gemm_repeats))

@@ -39,7 +39,7 @@ def run(quick: bool = False, out: Path = Path("results/growth.json"), console: C
         "settings": str(settings),
         "data": "random rows of MNIST's shape",
         "gemm": rates,
-        "gemm_by_round": [found["rate"] for found in products],
+        "gemm_by_round": [product["rate"] for product in products],
         "series": series,
         "laws": laws,
         "verdicts": [verdict.to_dict() for verdict in law.verdicts(laws)],
@@ -71,12 +71,12 @@ def show(console: Console, report: dict[str, Any]) -> None:
     rows = [
         [
             name,
-            found["size"],
-            *(f"{found[by]['exponent']:.3f} ± {found[by]['standard_error']:.3f}" for by in ("by_median", "by_minimum")),
-            "" if found["by_weights"] is None else f"{found['by_weights']['exponent']:.3f}",
-            f"{found['roofline_share']:.2f}",
+            law["size"],
+            *(f"{law[by]['exponent']:.3f} ± {law[by]['standard_error']:.3f}" for by in ("by_median", "by_minimum")),
+            "" if law["by_weights"] is None else f"{law['by_weights']['exponent']:.3f}",
+            f"{law['roofline_share']:.2f}",
         ]
-        for name, found in report["laws"].items()
+        for name, law in report["laws"].items()
     ]
     columns = ["series", "against", "exponent, medians", "exponent, minima", "against weights", "roofline, largest"]
     console.print(grid("Power laws of the largest sizes", columns, rows))

@@ -78,16 +78,16 @@ def measure(seed: int, plan: Plan) -> dict[str, Any]:
     variance, so that no draw counts for more than another."""
     data = draw(seed, plan)
     model = TDAMPRegressor((data.hidden,), max_epochs=plan.max_epochs, random_state=seed).fit(data.x, data.y)
-    found = model.predict_distribution(data.x_test)
+    predicted = model.predict_distribution(data.x_test)
     unit = data.signal_var
     return {
         "hidden": data.hidden,
         "noise_var": data.noise_var / unit,
-        "learned_noise_var": float(np.mean(found.aleatoric_std**2)) / unit,
-        "epistemic_var": float(np.mean(found.epistemic_std**2)) / unit,
-        "squared_error": float(np.mean((found.mean - data.f_test) ** 2)) / unit,
-        "total_var": float(np.mean(found.std**2)) / unit,
-        "total_error": float(np.mean((found.mean - data.y_test) ** 2)) / unit,
-        "coverage": metrics.coverage(data.y_test, found.mean, found.std, LEVEL, found.dof),
+        "learned_noise_var": float(np.mean(predicted.aleatoric_std**2)) / unit,
+        "epistemic_var": float(np.mean(predicted.epistemic_std**2)) / unit,
+        "squared_error": float(np.mean((predicted.mean - data.f_test) ** 2)) / unit,
+        "total_var": float(np.mean(predicted.std**2)) / unit,
+        "total_error": float(np.mean((predicted.mean - data.y_test) ** 2)) / unit,
+        "coverage": metrics.coverage(data.y_test, predicted.mean, predicted.std, LEVEL, predicted.dof),
         "epochs": model.n_iter_,
     }

@@ -16,7 +16,7 @@ RATIOS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 """What is written at the axes."""
 
 
-def draw(draws: Draws, found: dict[str, Any], path: Path) -> None:
+def draw(draws: Draws, summary: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.5), layout="constrained")
     epistemic, error, true, learned = (
@@ -32,13 +32,15 @@ def draw(draws: Draws, found: dict[str, Any], path: Path) -> None:
 
     middle.scatter(true, (epistemic / error) ** 2, s=16, color="tab:blue")
     middle.axhspan(LOW, HIGH, color="tab:green", alpha=0.15, lw=0)
-    title = f"pooled {found['ratio']:.2f} ± {found['ratio_standard_error']:.2f}, median {found['median_ratio']:.2f}"
+    title = (
+        f"pooled {summary['ratio']:.2f} ± {summary['ratio_standard_error']:.2f}, median {summary['median_ratio']:.2f}"
+    )
     middle.set(xscale="log", yscale="log", xlabel="noise std / function's", title=title)
     middle.set(ylabel="epistemic variance / squared error")
 
     right.scatter(true, (learned / true) ** 2, s=16, color="tab:orange")
     right.set(xscale="log", yscale="log", xlabel="noise std / function's", ylabel="learned / true noise variance")
-    right.set(title=f"noise: median {found['noise_ratio']:.2f}")
+    right.set(title=f"noise: median {summary['noise_ratio']:.2f}")
     for axes in (middle, right):
         axes.axhline(1, color="black", lw=0.8)
     for axes, ticks in ((left, PARTS), (middle, RATIOS), (right, RATIOS)):

@@ -53,25 +53,25 @@ def summary(draws: Draws, noise: tuple[float, float]) -> dict[str, Any]:
 def _by_noise(draws: Draws, noise: tuple[float, float]) -> list[dict[str, Any]]:
     bounds = np.geomspace(*noise, PARTS + 1)
     which = np.searchsorted(bounds[1:-1], np.sqrt(_column(draws, "noise_var")))
-    found = []
+    ratios = []
     for part in range(PARTS):
         here = [one for one, at in zip(draws, which, strict=True) if at == part]
         if here:
-            found.append(
+            ratios.append(
                 {"from": bounds[part], "to": bounds[part + 1], "draws": len(here), "ratio": pooled(here)}
                 | {"squared_error": float(_column(here, "squared_error").mean())}
                 | {"noise_ratio": float(np.median(_column(here, "learned_noise_var") / _column(here, "noise_var")))}
                 | {"coverage": float(_column(here, "coverage").mean())}
             )
-    return found
+    return ratios
 
 
-def verdicts(found: dict[str, Any]) -> list[Verdict]:
+def verdicts(summarised: dict[str, Any]) -> list[Verdict]:
     """The ratio may miss one by a quarter."""
     claim = "Epistemic variance / squared error of the mean, at"
     return [
-        Verdict(f"{claim} least", found["ratio"], ">=", LOW),
-        Verdict(f"{claim} most", found["ratio"], "<=", HIGH),
+        Verdict(f"{claim} least", summarised["ratio"], ">=", LOW),
+        Verdict(f"{claim} most", summarised["ratio"], "<=", HIGH),
     ]
 
 

@@ -38,10 +38,10 @@ def run(
             _write(out, report)
             tick(f"draw {seed}")
     done = [known[seed] for seed in sorted(known, key=int)]
-    found = ratio.summary(done, plan.noise)
-    report |= {"summary": found, "verdicts": [verdict.to_dict() for verdict in ratio.verdicts(found)]}
+    summarised = ratio.summary(done, plan.noise)
+    report |= {"summary": summarised, "verdicts": [verdict.to_dict() for verdict in ratio.verdicts(summarised)]}
     _write(out, report)
-    figure.draw(done, found, out.with_suffix(".png"))
+    figure.draw(done, summarised, out.with_suffix(".png"))
     show(console, report)
     console.print(f"Written: {out} and {out.with_suffix('.png')}")
     return report
@@ -49,16 +49,16 @@ def run(
 
 def show(console: Console, report: dict[str, Any]) -> None:
     """The numbers, the ratio by noise, and the verdicts."""
-    found = report["summary"]
-    low, high = found["quartiles"]
+    summarised = report["summary"]
+    low, high = summarised["quartiles"]
     rows = [
-        ["epistemic variance / squared error", f"{found['ratio']:.3f} ± {found['ratio_standard_error']:.3f}"],
-        ["of each draw, median (quartiles)", f"{found['median_ratio']:.2f} ({low:.2f} to {high:.2f})"],
-        ["variance / squared error, noisy targets", f"{found['total_ratio']:.3f}"],
-        ["learned / true noise variance, median", f"{found['noise_ratio']:.3f}"],
-        ["coverage of 95 % intervals", f"{found['coverage']:.1%} ± {found['coverage_standard_error']:.1%}"],
+        ["epistemic variance / squared error", f"{summarised['ratio']:.3f} ± {summarised['ratio_standard_error']:.3f}"],
+        ["of each draw, median (quartiles)", f"{summarised['median_ratio']:.2f} ({low:.2f} to {high:.2f})"],
+        ["variance / squared error, noisy targets", f"{summarised['total_ratio']:.3f}"],
+        ["learned / true noise variance, median", f"{summarised['noise_ratio']:.3f}"],
+        ["coverage of 95 % intervals", f"{summarised['coverage']:.1%} ± {summarised['coverage_standard_error']:.1%}"],
     ]
-    console.print(grid(f"Data drawn from the model, {found['draws']} draws", ["", ""], rows))
+    console.print(grid(f"Data drawn from the model, {summarised['draws']} draws", ["", ""], rows))
     rows = [
         [
             f"{part['from']:.2f} to {part['to']:.2f}",
@@ -68,7 +68,7 @@ def show(console: Console, report: dict[str, Any]) -> None:
             f"{part['coverage']:.1%}",
             f"{part['squared_error']:.4f}",
         ]
-        for part in found["by_noise"]
+        for part in summarised["by_noise"]
     ]
     columns = ["noise std / function's", "draws", "ratio", "noise ratio", "coverage", "squared error / variance"]
     console.print(grid("By the noise", columns, rows))

@@ -20,61 +20,61 @@ SUM_ERROR = 1e-5
 
 def of_state(state: State) -> list[str]:
     """Every parameter is finite, every belief proper, every array float32."""
-    found = []
+    faults = []
     for l, layer in enumerate(jax.device_get(state.layers)):
         for name in ("weight", "bias"):
             mean, var = getattr(layer, name)
-            found += _not_finite(f"layer {l} {name} mean", mean) + _not_positive(f"layer {l} {name} variance", var)
-        found += _not_positive(f"layer {l} base variance", np.asarray([layer.base_var, layer.bias_base_var]))
-        found += _not_finite(f"layer {l} centre", layer.centre)
-        found += _not_finite(f"layer {l} active_prob", layer.active_prob)
-    found += _not_positive("noise variance", np.asarray(state.noise_var))
+            faults += _not_finite(f"layer {l} {name} mean", mean) + _not_positive(f"layer {l} {name} variance", var)
+        faults += _not_positive(f"layer {l} base variance", np.asarray([layer.base_var, layer.bias_base_var]))
+        faults += _not_finite(f"layer {l} centre", layer.centre)
+        faults += _not_finite(f"layer {l} active_prob", layer.active_prob)
+    faults += _not_positive("noise variance", np.asarray(state.noise_var))
     wrong = {np.asarray(leaf).dtype.name for leaf in jax.tree.leaves(state)} - {"float32", "bool"}
-    return found + ([f"the state holds {sorted(wrong)}"] if wrong else [])
+    return faults + ([f"the state holds {sorted(wrong)}"] if wrong else [])
 
 
 def of_fitted(fitted: Fitted) -> list[str]:
     """Its state, its history and its outcome."""
-    found = ["diverged"] if fitted.outcome is Outcome.DIVERGED else []
+    faults = ["diverged"] if fitted.outcome is Outcome.DIVERGED else []
     for record in fitted.history[-1:] if len(fitted.history) > 100 else fitted.history:
         for name, value in record.items():
-            found += _not_finite(f"history {name}", np.asarray(value, np.float64))
-    return found + of_state(fitted.state)
+            faults += _not_finite(f"history {name}", np.asarray(value, np.float64))
+    return faults + of_state(fitted.state)
 
 
 def of_engine(fitted: Fitted, network: Network, x: np.ndarray) -> list[str]:
     """Predictions of the engine."""
     z = batched.moments(fitted, x)
-    found = _not_finite("mean", z.mean) + _not_positive("epistemic variance", z.var)
-    found += _not_finite("posterior-mean network", batched.point(fitted, x))
+    faults = _not_finite("mean", z.mean) + _not_positive("epistemic variance", z.var)
+    faults += _not_finite("posterior-mean network", batched.point(fitted, x))
     if network.task == "classification":
-        return found + _of_probs(batched.log_probs(fitted, x))
-    return found + _not_positive("noise", batched.predicted(fitted, x).aleatoric_var)
+        return faults + _of_probs(batched.log_probs(fitted, x))
+    return faults + _not_positive("noise", batched.predicted(fitted, x).aleatoric_var)
 
 
 def of_estimator(model: Any, x: np.ndarray, x_far: np.ndarray, y: np.ndarray) -> list[str]:
     """Predictions and scores of an estimator; `x_far` are rows far from those it was trained on."""
-    found = []
+    faults = []
     rows = np.concatenate([x, x_far])
     if isinstance(model, TDAMPClassifier):
-        found += _of_probs(model.predict_log_proba(rows))
+        faults += _of_probs(model.predict_log_proba(rows))
         total = model.predict_proba(rows).sum(1)
-        found += [] if np.allclose(total, 1, rtol=0, atol=SUM_ERROR) else ["probabilities do not sum to one"]
+        faults += [] if np.allclose(total, 1, rtol=0, atol=SUM_ERROR) else ["probabilities do not sum to one"]
     if isinstance(model, TDAMPRegressor):
         predicted = model.predict_distribution(rows)
-        found += _not_finite("mean", predicted.mean) + _not_positive("std", predicted.std)
-        found += _not_positive("epistemic std", predicted.epistemic_std)
-        found += _not_positive("degrees of freedom", np.where(np.isinf(predicted.dof), 1.0, predicted.dof))
-        found += _not_finite("quantiles", model.predict_quantiles(rows))
-    found += _not_finite("log score", model.log_score(x, y))
-    return found + _not_finite("lost log likelihood", model.lost_log_likelihood_)
+        faults += _not_finite("mean", predicted.mean) + _not_positive("std", predicted.std)
+        faults += _not_positive("epistemic std", predicted.epistemic_std)
+        faults += _not_positive("degrees of freedom", np.where(np.isinf(predicted.dof), 1.0, predicted.dof))
+        faults += _not_finite("quantiles", model.predict_quantiles(rows))
+    faults += _not_finite("log score", model.log_score(x, y))
+    return faults + _not_finite("lost log likelihood", model.lost_log_likelihood_)
 
 
 def _of_probs(log_probs: np.ndarray) -> list[str]:
-    found = [] if not np.isnan(log_probs).any() else ["log probabilities are NaN"]
+    faults = [] if not np.isnan(log_probs).any() else ["log probabilities are NaN"]
     probs = np.exp(log_probs.astype(np.float64))
     fair = np.allclose(probs.sum(1), 1, rtol=0, atol=SUM_ERROR)
-    return found + ([] if fair else ["exp of log probabilities does not sum to one"])
+    return faults + ([] if fair else ["exp of log probabilities does not sum to one"])
 
 
 def _not_finite(name: str, values: Any) -> list[str]:

@@ -35,16 +35,16 @@ def run(configuration: Configuration, index: int, number: int, plan: Plan) -> di
     count = int(rng.integers(c.rows[0], c.rows[1] + 1))
     rows = hostile.draw(rng, c.task, count, widths[0], c.outputs, c.face == "engine")
     started = time.perf_counter()
-    found: dict[str, Any] = {"faults": []}
+    outcome: dict[str, Any] = {"faults": []}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            found = (_by_estimator if c.face == "estimator" else _by_engine)(c, widths, rows, rng, plan)
+            outcome = (_by_estimator if c.face == "estimator" else _by_engine)(c, widths, rows, rng, plan)
         except RuntimeWarning as warning:
-            found["faults"] = [f"RuntimeWarning: {warning}"]
+            outcome["faults"] = [f"RuntimeWarning: {warning}"]
         except ValueError as error:
-            found = {
+            outcome = {
                 "outcome": "REFUSED",
                 "faults": [] if REFUSAL in str(error) else [f"ValueError: {error}"],
             }
@@ -55,7 +55,7 @@ def run(configuration: Configuration, index: int, number: int, plan: Plan) -> di
         "widths": widths,
         "rows": len(rows.x),
         "tricks": rows.tricks,
-        **found,
+        **outcome,
         "warnings": sorted({type(w.message).__name__ for w in caught} - {"TrainingWarning"}),
         "seconds": round(time.perf_counter() - started, 3),
     }

@@ -159,7 +159,7 @@ def _learn(model: Any, kind: Kind, x: np.ndarray, y: np.ndarray) -> None:
 def _snapshot(model: Any, number: int, x: np.ndarray, y: np.ndarray, probe: Batch) -> dict[str, Any]:
     """Faults, and how the model does on the probe rows; `doubt` is the median of variance / base variance."""
     fitted = model.fitted_
-    found: dict[str, Any] = {
+    snapshot: dict[str, Any] = {
         "batch": number,
         "faults": faults.of_fitted(fitted) + faults.of_estimator(model, x, probe[0], y),
         "log_score": float(model.log_score(*probe)),
@@ -169,5 +169,8 @@ def _snapshot(model: Any, number: int, x: np.ndarray, y: np.ndarray, probe: Batc
     }
     if isinstance(model, TDAMPRegressor):
         predicted = model.predict_distribution(probe[0])
-        found |= {"least_std": float(predicted.std.min()), "least_epistemic_std": float(predicted.epistemic_std.min())}
-    return found
+        snapshot |= {
+            "least_std": float(predicted.std.min()),
+            "least_epistemic_std": float(predicted.epistemic_std.min()),
+        }
+    return snapshot

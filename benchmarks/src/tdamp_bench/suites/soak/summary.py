@@ -53,13 +53,18 @@ def _of_clip(problems: Lines, clip: int) -> dict[str, Any]:
 def of_stream(line: dict[str, Any]) -> dict[str, Any]:
     """The first and the last snapshot, the extremes between them, and what clean batches did afterwards."""
     snapshots = line["looks"]
-    found = {key: line[key] for key in ("batches", "faults", "outcomes", "fresh_log_score", "fresh_score")}
-    found |= {"looks": len(snapshots), "first": snapshots[0], "last": snapshots[-1], "after_clean": line["after_clean"]}
-    found["least_log_score"] = min(one["log_score"] for one in snapshots)
-    found["least_doubt"] = min(one["doubt"] for one in snapshots)
+    summary = {key: line[key] for key in ("batches", "faults", "outcomes", "fresh_log_score", "fresh_score")}
+    summary |= {
+        "looks": len(snapshots),
+        "first": snapshots[0],
+        "last": snapshots[-1],
+        "after_clean": line["after_clean"],
+    }
+    summary["least_log_score"] = min(one["log_score"] for one in snapshots)
+    summary["least_doubt"] = min(one["doubt"] for one in snapshots)
     if "least_std" in snapshots[0]:
-        found["least_std"] = min(one["least_std"] for one in snapshots)
-    return found
+        summary["least_std"] = min(one["least_std"] for one in snapshots)
+    return summary
 
 
 def verdicts(problems: dict[str, Any], streams: dict[str, Any]) -> list[Verdict]:

@@ -37,9 +37,9 @@ def interleaved(
     seconds: dict[str, list[float]] = {name: [] for name in ("tdamp", *peers)}
 
     def on_epoch(epoch: int, model: tdamp.Ours, taken: float) -> None:
-        found = {"tdamp": taken} | {name: peer() for name, peer in peers.items()}
+        timed = {"tdamp": taken} | {name: peer() for name, peer in peers.items()}
         if epoch > warmup:
-            for name, value in found.items():
+            for name, value in timed.items():
                 seconds[name].append(value)
         tick(f"{'-'.join(map(str, widths))}, round {epoch}")
 

@@ -23,9 +23,9 @@ def draw(parts: dict[str, Any], path: Path) -> None:
     by_hidden = parts["width"]["by_hidden"]
     hidden = [int(key) for key in by_hidden]
     for name in ("tdamp", "adam_optax", "adam_torch"):
-        per_row = [1e6 * found["median"][name] / found["rows"] for found in by_hidden.values()]
+        per_row = [1e6 * timed["median"][name] / timed["rows"] for timed in by_hidden.values()]
         middle.plot(hidden, per_row, "o-", label=NAMES[name])
-    roofline = [1e6 * found["roofline_seconds"] / found["rows"] for found in by_hidden.values()]
+    roofline = [1e6 * timed["roofline_seconds"] / timed["rows"] for timed in by_hidden.values()]
     middle.plot(hidden, roofline, "k:", label="GEMM roofline")
     middle.set(xscale="log", yscale="log", xlabel="hidden units", ylabel="microseconds per row", title="784-hidden-10")
     middle.set_xticks(hidden, [str(n) for n in hidden])

@@ -24,11 +24,11 @@ def show(console: Console, parts: dict[str, Any]) -> None:
     rows = [
         [
             hidden,
-            str(found["rows"]),
-            *(f"{found['median'][name]:.3f}" for name in ("tdamp", "adam_optax", "adam_torch")),
-            f"{found['ratios']['roofline_share']:.2f}",
+            str(timed["rows"]),
+            *(f"{timed['median'][name]:.3f}" for name in ("tdamp", "adam_optax", "adam_torch")),
+            f"{timed['ratios']['roofline_share']:.2f}",
         ]
-        for hidden, found in by_hidden.items()
+        for hidden, timed in by_hidden.items()
     ]
     columns = ["hidden", "rows", "tdamp", "optax", "torch", "roofline share"]
     console.print(grid("Width: seconds per epoch of 784-hidden-10", columns, rows))

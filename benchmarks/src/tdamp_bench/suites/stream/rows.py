@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 HIDDEN = 16
 NOISE = 0.3
-BLOCK = 50_000
+CHUNK = 50_000
 STREAM, TEST = 2, 3
 """Keep the numbers of the function, the rows and the test rows apart."""
 
@@ -28,11 +28,11 @@ def function(x: np.ndarray) -> np.ndarray:
     return np.maximum(x @ first + bias, 0) @ last
 
 
-def blocks(n_rows: int, n_inputs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """x and y, BLOCK rows at a time, in the file's order."""
+def chunks(n_rows: int, n_inputs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """x and y, CHUNK rows at a time, in the file's order."""
     rng = np.random.default_rng([STREAM, n_rows])
-    for start in range(0, n_rows, BLOCK):
-        place = np.arange(start, min(start + BLOCK, n_rows))
+    for start in range(0, n_rows, CHUNK):
+        place = np.arange(start, min(start + CHUNK, n_rows))
         x = rng.standard_normal((len(place), n_inputs)).astype(np.float32)
         x[:, 0] = ndtri((place + 0.5) / n_rows)
         yield x, (function(x) + NOISE * rng.standard_normal(len(x))).astype(np.float32)
@@ -52,7 +52,7 @@ def write(path: Path, n_rows: int, n_inputs: int) -> None:
 
     names = [*(f"x{i}" for i in range(n_inputs)), "y"]
     writer = None
-    for x, y in blocks(n_rows, n_inputs):
+    for x, y in chunks(n_rows, n_inputs):
         batch = arrow.record_batch([arrow.array(np.ascontiguousarray(column)) for column in (*x.T, y)], names=names)
         writer = writer or parquet.ParquetWriter(path, batch.schema)
         writer.write_batch(batch)

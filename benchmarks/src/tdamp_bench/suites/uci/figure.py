@@ -32,12 +32,12 @@ LINEAR_NLL = 0.1
 """Differences in NLL are drawn linearly up to here, in their logarithm beyond: yacht's are far larger than wine's."""
 
 
-def draw(found: Summary, path: Path) -> None:
+def draw(summary: Summary, path: Path) -> None:
     """Write the PNG."""
     drawing, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
-    for i, name in enumerate(found):
+    for i, name in enumerate(summary):
         for (method, style), shift in zip(LOOKS.items(), np.linspace(-0.5, 0.5, len(LOOKS)), strict=True):
-            for axis, point in zip(axes, _points(name, found[name], method), strict=True):
+            for axis, point in zip(axes, _points(name, summary[name], method), strict=True):
                 if point is not None and np.isfinite(point[0]):
                     _mark(axis, i + SPREAD * shift, point, style, hollow=method in published.LABELS)
     plain = ticker.StrMethodFormatter("{x:g}")
@@ -49,9 +49,9 @@ def draw(found: Summary, path: Path) -> None:
     axes[1].set(title="Test NLL - PBP's, published (nats)")
     for axis, level in zip(axes, (1, 0), strict=True):
         axis.axhline(level, color="black", lw=0.8)
-        axis.set_xticks(range(len(found)), [SETS[name].title for name in found])
+        axis.set_xticks(range(len(summary)), [SETS[name].title for name in summary])
         axis.grid(True, axis="y", alpha=0.25)
-    _legend(drawing, axes[0], found)
+    _legend(drawing, axes[0], summary)
     drawing.savefig(path, dpi=130, metadata={"Software": None})
     plt.close(drawing)
 
@@ -74,8 +74,8 @@ def _mark(axis: Any, x: float, point: tuple[float, float], style: Style, hollow:
     axis.errorbar(x, point[0], point[1] or None, marker=style.marker, **look)
 
 
-def _legend(drawing: Any, axis: Any, found: Summary) -> None:
-    shown = [name for name in LOOKS if name in published.LABELS or any(name in methods for methods in found.values())]
+def _legend(drawing: Any, axis: Any, summary: Summary) -> None:
+    shown = [name for name in LOOKS if name in published.LABELS or any(name in methods for methods in summary.values())]
     for name in shown:
         style, hollow = LOOKS[name], name in published.LABELS
         label = f"{published.LABELS[name]}, published" if hollow else METHODS[name].label

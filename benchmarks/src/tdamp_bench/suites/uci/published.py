@@ -32,4 +32,4 @@ PUBLISHED: dict[str, dict[str, Published]] = {
 
 def best(name: str, key: str) -> float:
     """The lowest published figure of a table."""
-    return min(getattr(found, key) for found in PUBLISHED[name].values())
+    return min(getattr(published, key) for published in PUBLISHED[name].values())

@@ -37,7 +37,7 @@ def run(
     peers = {method: METHODS[method].peer() for method in methods or METHODS}
     store = Store(out, quick)
     data = {name: load(name) for name in {**dict.fromkeys(sets), **store.runs}}
-    rows = {name: len(found.x) for name, found in data.items()}
+    rows = {name: len(table.x) for name, table in data.items()}
     wanted = {
         (name, method): _missing(store, name, method, _count(name, splits, quick), again)
         for name in sets
@@ -79,14 +79,14 @@ def _fill(store: Store, name: str, method: str, peer: Peer, pairs: Sequence[tupl
 def _publish(store: Store, rows: Mapping[str, int], console: Console | None = None) -> dict[str, Any]:
     """Means, verdicts, page and plot of all that is in the file, in the order of the protocol."""
     order = [name for name in SETS if name in store.runs]
-    found = {name: {m: summary(store.splits(name, m)) for m in METHODS if store.splits(name, m)} for name in order}
+    summaries = {name: {m: summary(store.splits(name, m)) for m in METHODS if store.splits(name, m)} for name in order}
     judged = [verdict.to_dict() for verdict in verdicts({name: store.runs[name] for name in order}, rows)]
-    rest = {"summary": found, "verdicts": judged}
+    rest = {"summary": summaries, "verdicts": judged}
     store.write(rest)
     page, picture = store.path.with_suffix(".md"), store.path.with_suffix(".png")
-    page.write_text(table.markdown(found, judged, store.quick))
-    figure.draw(found, picture)
+    page.write_text(table.markdown(summaries, judged, store.quick))
+    figure.draw(summaries, picture)
     if console:
-        table.show(console, found, judged)
+        table.show(console, summaries, judged)
         console.print(f"Written: {store.path}, {page} and {picture}")
     return rest | {"runs": store.runs}

@@ -21,14 +21,14 @@ def score(answer: Answer, y: np.ndarray) -> Scores:
 
     A prediction that is not finite has an infinite RMSE, NLL and width, and covers nothing.
     """
-    found = answer.predictive
-    interval = found.interval(LEVEL)
+    predictive = answer.predictive
+    interval = predictive.interval(LEVEL)
     extra = {"seconds": answer.seconds, "chosen": answer.chosen}
-    if not np.isfinite(found.mean).all() or not np.isfinite(interval).all():
+    if not np.isfinite(predictive.mean).all() or not np.isfinite(interval).all():
         return {"rmse": np.inf, "nll": np.inf, "coverage": 0.0, "width": np.inf} | extra
     return {
-        "rmse": rmse(y, found.mean),
-        "nll": -found.log_score(y),
+        "rmse": rmse(y, predictive.mean),
+        "nll": -predictive.log_score(y),
         "coverage": float(np.mean((interval[:, 0] <= y) & (y <= interval[:, 1]))),
         "width": float(np.mean(interval[:, 1] - interval[:, 0])),
     } | extra

@@ -43,10 +43,10 @@ class Store:
     def add(self, name: str, method: str, split: int, scores: Scores, surroundings: dict[str, Any]) -> None:
         """Put one split into the file, in place of an earlier run of it."""
         self.reload()
-        found = self.runs.setdefault(name, {}).setdefault(method, {"splits": {}})
-        found["surroundings"] = surroundings
-        found["splits"][str(split)] = scores
-        found["splits"] = dict(sorted(found["splits"].items(), key=lambda item: int(item[0])))
+        entry = self.runs.setdefault(name, {}).setdefault(method, {"splits": {}})
+        entry["surroundings"] = surroundings
+        entry["splits"][str(split)] = scores
+        entry["splits"] = dict(sorted(entry["splits"].items(), key=lambda item: int(item[0])))
         self.write({})
 
     def write(self, rest: dict[str, Any]) -> None:

@@ -54,17 +54,17 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def tables(found: Summary) -> list[Table]:
+def tables(summary: Summary) -> list[Table]:
     """RMSE and NLL beside the published figures; coverage and seconds of the runs made here."""
-    here = [method for method in METHODS if any(method in methods for methods in found.values())]
+    here = [method for method in METHODS if any(method in methods for methods in summary.values())]
     labels = [METHODS[method].label for method in here]
-    names = [_name(name, methods) for name, methods in found.items()]
+    names = [_name(name, methods) for name, methods in summary.items()]
     tables = []
     for key, title in SCORES.items():
-        cells = [_scores(name, methods, here, key) for name, methods in found.items()]
+        cells = [_scores(name, methods, here, key) for name, methods in summary.items()]
         tables.append(Table(title, ["", *published.LABELS.values(), *labels], _named(names, cells)))
     for title, text in PLAIN.items():
-        cells = [[text(methods[m]["mean"]) if m in methods else NOT_RUN for m in here] for methods in found.values()]
+        cells = [[text(methods[m]["mean"]) if m in methods else NOT_RUN for m in here] for methods in summary.values()]
         tables.append(Table(title, ["", *labels], _named(names, cells)))
     return tables
 
@@ -97,22 +97,22 @@ def _with_error(one: dict[str, Any], key: str, digits: int) -> str:
     return f"{text} ± {one['error'][key]:.{digits}f}" if one["splits"] > 1 else text
 
 
-def show(console: Console, found: Summary, verdicts: Sequence[dict[str, Any]]) -> None:
+def show(console: Console, summary: Summary, verdicts: Sequence[dict[str, Any]]) -> None:
     """On the terminal, the verdicts last."""
-    for table in tables(found):
+    for table in tables(summary):
         rows = [[cell.replace("**", "*") for cell in row] for row in table.rows]
         console.print(grid(table.title, table.columns, rows))
     show_verdicts(console, verdicts)
 
 
-def markdown(found: Summary, verdicts: Sequence[dict[str, Any]], quick: bool) -> str:
+def markdown(summary: Summary, verdicts: Sequence[dict[str, Any]], quick: bool) -> str:
     """As a page."""
     lines = ["# Regression tables of the UCI repository", ""]
     if quick:
         lines += ["A quick run: its numbers and verdicts mean nothing.", ""]
     lines += [PREFACE, ROW_LIMIT.format(limit=METHODS["gp"].most_rows)]
-    lines += [BOSTON] if "boston" in found else []
-    for title, columns, rows in tables(found):
+    lines += [BOSTON] if "boston" in summary else []
+    for title, columns, rows in tables(summary):
         lines += section(title, columns, rows)
     lines += [LOAD, "", "## Verdicts", ""]
     lines += [f"- {verdict_word(one)}: {verdict_text(one)}" for one in verdicts]

@@ -25,12 +25,12 @@ def verdicts(runs: Runs, rows: Mapping[str, int]) -> list[Verdict]:
     means = {name: summary(runs[name]["tdamp"]["splits"])["mean"] for name in runs if "tdamp" in runs[name]}
     if not means:
         return []
-    found = _against_pbp(means)
+    judged = _against_pbp(means)
     for key, least in (("rmse", 4), ("nll", 3)):
         below = sum(mean[key] < best(name, key) for name, mean in means.items())
         claim = f"Tables, of {len(means)}, with {key.upper()} below the best of the three published"
-        found.append(Verdict(claim, below, ">=", least))
-    return found + _coverage(means, rows) + [one for rival in ENSEMBLES for one in _against_ensemble(runs, rival)]
+        judged.append(Verdict(claim, below, ">=", least))
+    return judged + _coverage(means, rows) + [one for rival in ENSEMBLES for one in _against_ensemble(runs, rival)]
 
 
 def _against_pbp(means: Mapping[str, Any]) -> list[Verdict]:
@@ -44,12 +44,12 @@ def _against_pbp(means: Mapping[str, Any]) -> list[Verdict]:
 
 
 def _coverage(means: Mapping[str, Any], rows: Mapping[str, int]) -> list[Verdict]:
-    found = []
+    judged = []
     for name, mean in means.items():
         low, high = COVERAGE[rows[name] > LARGE]
-        found.append(Verdict(f"Coverage of 95 % intervals, {name}, at least", mean["coverage"], ">=", low))
-        found.append(Verdict(f"Coverage of 95 % intervals, {name}, at most", mean["coverage"], "<=", high))
-    return found
+        judged.append(Verdict(f"Coverage of 95 % intervals, {name}, at least", mean["coverage"], ">=", low))
+        judged.append(Verdict(f"Coverage of 95 % intervals, {name}, at most", mean["coverage"], "<=", high))
+    return judged
 
 
 def _against_ensemble(runs: Runs, rival: str) -> list[Verdict]:
@@ -58,13 +58,13 @@ def _against_ensemble(runs: Runs, rival: str) -> list[Verdict]:
     for name, methods in runs.items():
         ours, theirs = (methods.get(method, {"splits": {}})["splits"] for method in ("tdamp", rival))
         both = [split for split in ours if split in theirs]
-        for key, found in gaps.items() if both else ():
+        for key, duels in gaps.items() if both else ():
             one = gap(*([float(of[split][key]) for split in both] for of in (ours, theirs)))
-            found.append((inf if isnan(one.in_se) else one.in_se, name, one))
+            duels.append((inf if isnan(one.in_se) else one.in_se, name, one))
     label = METHODS[rival].label
     return [
-        worst.verdict(f"{key.upper()} is below that of the {label} run here, worst of {len(found)} tables ({where})")
-        for key, found in gaps.items()
-        if found
-        for _, where, worst in [max(found, key=lambda each: each[0])]
+        worst.verdict(f"{key.upper()} is below that of the {label} run here, worst of {len(duels)} tables ({where})")
+        for key, duels in gaps.items()
+        if duels
+        for _, where, worst in [max(duels, key=lambda each: each[0])]
     ]

@@ -10,7 +10,7 @@ from ..core.record import Verdict
 from ..figures import draw
 from ..figures.margins import with_error
 from ..figures.paired import gap
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tidy import pick
 from .shift_plan import Plan
 
@@ -44,7 +44,7 @@ def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
         ("turned nll", "turned", "NLL, turned digits", "degrees"),
         ("noisy nll", "noisy", "NLL, noisy digits", "deviation of the noise"),
     ]
-    found = []
+    drawn = []
     for number, kind, title, x_label in shown:
         x = places(plan)[kind]
         here = pick(points, number=number)
@@ -53,30 +53,30 @@ def panels(points: pd.DataFrame, plan: Plan) -> list[draw.Panel]:
             for name, one in here.groupby("method", sort=False)
         ]
         logarithmic = number == "nll"
-        found.append(draw.Panel(title, x_label, title, lines, log_y=logarithmic, x_ticks=x))
-    return found
+        drawn.append(draw.Panel(title, x_label, title, lines, log_y=logarithmic, x_ticks=x))
+    return drawn
 
 
-def findings(runs: pd.DataFrame, plan: Plan) -> list[Finding]:
+def conclusions(runs: pd.DataFrame, plan: Plan) -> list[Conclusion]:
     """Coverage inside and outside; and tdamp's NLL against every rival's at no, a medium and the largest shift."""
-    found = []
+    concluded = []
     for at in _some(plan.deltas):
         here = pick(runs, data="friedman1", at=at)
         cover = pick(here, number="coverage").groupby("method", sort=False)["value"].agg(["mean", "sem"])
         texts = [f"{LABELS[name]} {with_error(m, s, '.3f')}" for name, (m, s) in cover.T.items()]
         where = f"inputs shifted by {plan.deltas[at]:g}"
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 Verdict(f"{where}: tdamp's coverage of 95 % intervals", float(cover.loc["tdamp", "mean"]), ">=", 0.9),
                 f"Regression, {where}: coverage of 95 % intervals: {', '.join(texts)}.",
             )
         )
-        found += _against(pick(here, number="nll"), f"Regression, {where}")
+        concluded += _against(pick(here, number="nll"), f"Regression, {where}")
     for kind, sizes, unit in (("turned", plan.angles, "degrees"), ("noisy", plan.noises, "noise")):
         for at in _some(sizes)[kind == "noisy" :]:  # the digits as they are once
             here = pick(runs, data="mnist", at=at, number=f"{kind} nll")
-            found += _against(here, f"Digits, {kind}, {sizes[at]:g} {unit}")
-    return found
+            concluded += _against(here, f"Digits, {kind}, {sizes[at]:g} {unit}")
+    return concluded
 
 
 def _some(sizes: Sequence[float]) -> list[int]:
@@ -84,18 +84,18 @@ def _some(sizes: Sequence[float]) -> list[int]:
     return sorted({0, len(sizes) // 2, len(sizes) - 1})
 
 
-def _against(runs: pd.DataFrame, where: str) -> list[Finding]:
+def _against(runs: pd.DataFrame, where: str) -> list[Conclusion]:
     """tdamp's NLL is below every other's, seed by seed."""
     by_seed = {name: one.set_index("seed")["value"].sort_index() for name, one in runs.groupby("method", sort=False)}
     ours = by_seed.pop("tdamp")
-    found = []
+    concluded = []
     for name, theirs in by_seed.items():
         apart = gap(ours.to_numpy(), theirs.to_numpy())
         comparison = f"tdamp's NLL is {apart.ours:.3g}, that of {LABELS[name]} {apart.theirs:.3g}"
-        found.append(
-            Finding(
+        concluded.append(
+            Conclusion(
                 apart.verdict(f"{where}: tdamp's NLL is below that of {LABELS[name]}"),
                 f"{where}: {comparison}: {apart.word} it, difference {apart.text()}.",
             )
         )
-    return found
+    return concluded

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tdamp_bench.ablations import findings
+from tdamp_bench.ablations import conclusions
 from tdamp_bench.figures import tasks, tidy
 
 
@@ -13,7 +13,7 @@ def table(rows: list[tuple]) -> pd.DataFrame:
     return pd.DataFrame(full, columns=tidy.COLUMNS)
 
 
-def test_findings_by_hand():
+def test_conclusions_by_hand():
     """contract: turbo wins on one data set; a rule within and one outside of its target; the best fixed noise."""
     rows = []
     for seed in range(3):
@@ -26,13 +26,17 @@ def test_findings_by_hand():
         rows += [("mnist", "rho_em", 0.5, seed, 0.1, 600), ("mnist", "exact", 0.5, seed, 0.1, 456)]
         rows += [("mnist", "learned", 1.0, seed, 0.1, 1), ("mnist", "noise_0.1", 1.0, seed, 0.05 + wiggle, 1)]
         rows += [("mnist", "noise_1", 1.0, seed, 0.3 + wiggle, 1)]
-    found = findings.findings(table(rows), {"boston": tasks.boston(), "mnist": tasks.mnist()})
+    found = conclusions.conclusions(table(rows), {"boston": tasks.boston(), "mnist": tasks.mnist()})
     words = {one.verdict.claim: one for one in found}
     assert len(found) == 5
-    finding = next(one for claim, one in words.items() if claim.startswith("MNIST: turbo"))
+    conclusion = next(one for claim, one in words.items() if claim.startswith("MNIST: turbo"))
     tied = next(one for claim, one in words.items() if claim.startswith("Boston housing: turbo"))
     assert tied.verdict.tied and not tied.verdict.met and "tied with it" in tied.sentence
-    assert finding.verdict.met and "confirmed" in finding.sentence and "10.17 % against 20.33 %" in finding.sentence
+    assert (
+        conclusion.verdict.met
+        and "confirmed" in conclusion.sentence
+        and "10.17 % against 20.33 %" in conclusion.sentence
+    )
     em, exact = (words[f"{name}: units left, worst distance from the target"].verdict for name in (
         "plain EM on rho", "exact rule, anchored PasP"))  # fmt: skip
     assert not em.met and em.value == pytest.approx(144 / 456) and exact.met and exact.value == 0

@@ -14,7 +14,7 @@ from .evaluation import Evaluation
 from .federated import RIVALS, SKEWED, SMALL, VARIANT, small
 from .methods import NAMES
 from .paired import Gap, between, last_epoch
-from .publish import Finding
+from .publish import Conclusion
 from .sparsity_contest import is_small
 from .tasks import Task
 from .tidy import pick, summary, table
@@ -33,36 +33,36 @@ WIDER = 2.0
 """At this share of units the lead over group lasso is to be so many times that with all units."""
 
 
-def curve_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Finding]:
+def curve_conclusions(evaluation: Evaluation, points: pd.DataFrame, ours: str) -> list[Conclusion]:
     """Rounds and bytes, of the data sets that have both curves."""
-    sent, final = summary(table(found.cells, "bytes")), last_epoch(table(found.cells))
-    findings: list[Finding] = []
+    sent, final = summary(table(evaluation.cells, "bytes")), last_epoch(table(evaluation.cells))
+    conclusions: list[Conclusion] = []
     who = _who(ours)
-    for data, task in found.tasks.items():
+    for data, task in evaluation.tasks.items():
         theirs, mine = _curve(points, data, RIVAL), _curve(points, data, ours)
         if not theirs or not mine:
             continue
         if data in TARGET_ROUND:
-            findings.append(_rounds(task, mine, theirs, TARGET_ROUND[data], who))
-        findings.append(_every_round(task, mine, theirs, FIRST_ROUND[data], who))
+            conclusions.append(_rounds(task, mine, theirs, TARGET_ROUND[data], who))
+        conclusions.append(_every_round(task, mine, theirs, FIRST_ROUND[data], who))
         gap = between(final, data, 1.0, ours, RIVAL)
         if gap is not None:
-            findings.append(_end(task, gap, who))
+            conclusions.append(_end(task, gap, who))
         if data in TARGET_ROUND:
             for keep, part in BYTES.items():
                 curve, cost = _curve(points, data, ours, keep), _curve(sent, data, ours, keep)
                 if curve and cost:
-                    findings.append(_bytes(task, keep, part, curve, cost, theirs, _curve(sent, data, RIVAL), who))
+                    conclusions.append(_bytes(task, keep, part, curve, cost, theirs, _curve(sent, data, RIVAL), who))
                 rival, its_cost = _curve(points, data, SMALL_RIVAL, keep), _curve(sent, data, SMALL_RIVAL, keep)
                 if keep < 1 and curve and cost and rival and its_cost:
-                    findings.append(_bytes_alike(task, keep, part, curve, cost, rival[-1], sum(its_cost), who))
-    return [replace(finding, variant=VARIANT.get(ours, finding.variant)) for finding in findings]
+                    conclusions.append(_bytes_alike(task, keep, part, curve, cost, rival[-1], sum(its_cost), who))
+    return [replace(conclusion, variant=VARIANT.get(ours, conclusion.variant)) for conclusion in conclusions]
 
 
-def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Finding]:
+def gap_conclusions(evaluation: Evaluation, points: pd.DataFrame, ours: str) -> list[Conclusion]:
     """Whether the lead over FedAvg with group lasso grows as units go; `points` are those of the last round."""
-    findings, who = [], _who(ours)
-    for data, task in found.tasks.items():
+    conclusions, who = [], _who(ours)
+    for data, task in evaluation.tasks.items():
         leads = []
         for keep in (1.0, SMALL):
             mine, theirs = (pick(points, data=data, method=name, keep=keep) for name in (ours, SMALL_RIVAL))
@@ -76,19 +76,19 @@ def gap_findings(found: Evaluation, points: pd.DataFrame, ours: str) -> list[Fin
                 f"by {leads[1]:.4g} with {SMALL:g} of them."
             )
             verdict = Verdict(name, ratio, ">=", WIDER)
-            findings.append(Finding(verdict, text, "federated", VARIANT.get(ours, "tdamp")))
-    return findings
+            conclusions.append(Conclusion(verdict, text, "federated", VARIANT.get(ours, "tdamp")))
+    return conclusions
 
 
-def best_findings(found: Evaluation, points: pd.DataFrame, runs: pd.DataFrame, ours: str) -> list[Finding]:
+def best_conclusions(evaluation: Evaluation, points: pd.DataFrame, runs: pd.DataFrame, ours: str) -> list[Conclusion]:
     """Whether tdamp ends below the best of the paper's baselines, and of others, at every size, seed by seed.
 
     `points` are those of the last round, `runs` the table of all runs. Too many units left lose.
     """
-    findings, final = [], last_epoch(runs)
+    conclusions, final = [], last_epoch(runs)
     for claim, (whose, rivals) in RIVALS.items():
         there = points[points["method"].str.removesuffix(SKEWED).isin(rivals)]
-        for data, task in found.tasks.items():
+        for data, task in evaluation.tasks.items():
             for keep in sorted({*pick(there, data=data)["keep"]}, reverse=True):
                 mine, others = pick(points, data=data, keep=keep, method=ours), pick(there, data=data, keep=keep)
                 if not len(mine):
@@ -98,15 +98,15 @@ def best_findings(found: Evaluation, points: pd.DataFrame, runs: pd.DataFrame, o
                 if gap is None:
                     continue
                 name = f"{_title(task, _who(ours))}, keep {keep:g}: final {task.loss}, against the best of {whose}"
-                text = f"{found.labels[ours]} ends at {gap.ours:.4g}"
+                text = f"{evaluation.labels[ours]} ends at {gap.ours:.4g}"
                 verdict, word = gap.verdict(name), f"difference {gap.text()}: {gap.word} it"
                 if math.isinf(_comparable(mine, pick(points, data=data, keep=keep))):
                     text += f" with {mine['units'].iloc[0]:.4g} units"
                     verdict, word = Verdict(name, math.inf, "<", 0.0), "too many to compare"
-                text += f"; the best of {whose}, {found.labels[best]}, at {gap.theirs:.4g}"
+                text += f"; the best of {whose}, {evaluation.labels[best]}, at {gap.theirs:.4g}"
                 sentence = f"{task.title}, keep {keep:g}: {text}, {word}."
-                findings.append(Finding(verdict, sentence, claim, VARIANT.get(ours, "tdamp")))
-    return findings
+                conclusions.append(Conclusion(verdict, sentence, claim, VARIANT.get(ours, "tdamp")))
+    return conclusions
 
 
 def _comparable(mine: pd.DataFrame, others: pd.DataFrame) -> float:
@@ -129,33 +129,33 @@ def _curve(points: pd.DataFrame, data: str, method: str, keep: float = 1.0) -> l
     return pick(points, data=data, method=method if keep == 1 else small(method), keep=keep)["mean"].tolist()
 
 
-def _rounds(task: Task, ours: list[float], theirs: list[float], target_round: int, who: str = "tdamp") -> Finding:
+def _rounds(task: Task, ours: list[float], theirs: list[float], target_round: int, who: str = "tdamp") -> Conclusion:
     target = theirs[min(target_round, len(theirs)) - 1]
     needed = epochs_to_reach(ours, target)
     verdict = Verdict(
         f"{_title(task, who)}: rounds to the loss of {RIVAL_NAME} after {target_round}", needed, "<=", MOST_ROUNDS
     )
     when = f"after {needed:g}" if math.isfinite(needed) else "never"
-    return Finding(
+    return Conclusion(
         verdict,
         f"{task.title}: {RIVAL_NAME} has {target:.4g} after {target_round} rounds; {who} is there {when}.",
         "federated",
     )
 
 
-def _every_round(task: Task, ours: list[float], theirs: list[float], first: int, who: str = "tdamp") -> Finding:
+def _every_round(task: Task, ours: list[float], theirs: list[float], first: int, who: str = "tdamp") -> Conclusion:
     behind = [r for r, (a, b) in enumerate(zip(ours, theirs, strict=True), start=1) if r >= first and not a < b]
     verdict = Verdict(
         f"{task.title}: rounds from {first} on in which {who} is not below {RIVAL_NAME}", len(behind), "<=", 0
     )
     text = "in every round" if not behind else f"but not in round {', '.join(map(str, behind))}"
-    return Finding(verdict, f"{task.title}: from round {first} on {who} is below {RIVAL_NAME} {text}.", "federated")
+    return Conclusion(verdict, f"{task.title}: from round {first} on {who} is below {RIVAL_NAME} {text}.", "federated")
 
 
-def _end(task: Task, gap: Gap, who: str = "tdamp") -> Finding:
+def _end(task: Task, gap: Gap, who: str = "tdamp") -> Conclusion:
     verdict = gap.verdict(f"{_title(task, who)}: final {task.loss}, against {RIVAL_NAME}")
     ends = f"{who} ends at {gap.ours:.4g}, {RIVAL_NAME} at {gap.theirs:.4g}"
-    return Finding(verdict, f"{task.title}: {ends}, difference {gap.text()}: {gap.word} it.", "federated")
+    return Conclusion(verdict, f"{task.title}: {ends}, difference {gap.text()}: {gap.word} it.", "federated")
 
 
 def _bytes(
@@ -167,14 +167,14 @@ def _bytes(
     theirs: list[float],
     their_cost: list[float],
     who: str = "tdamp",
-) -> Finding:
+) -> Conclusion:
     best = min(theirs)
     needed, had = bytes_to_reach(ours, cost, best), bytes_to_reach(theirs, their_cost, best)
     name = f"{_title(task, who)}, keep {keep:g}: bytes to the best loss of {RIVAL_NAME}, over its own"
     text = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
     their_text = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
     sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
-    return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
+    return Conclusion(Verdict(name, needed / had, "<=", part), sentence, "federated")
 
 
 def _bytes_alike(
@@ -186,7 +186,7 @@ def _bytes_alike(
     target: float,
     had: float,
     who: str = "tdamp",
-) -> Finding:
+) -> Conclusion:
     """Against the rival that ends with as many units, which it has after its last round alone."""
     first = cost.index(cost[-1])  # from this round on there is nothing more to remove
     needed = bytes_to_reach([math.inf] * first + ours[first:], cost, target)
@@ -194,7 +194,7 @@ def _bytes_alike(
     text = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
     their_text = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
     sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
-    return Finding(Verdict(name, needed / had, "<=", part), sentence, "federated")
+    return Conclusion(Verdict(name, needed / had, "<=", part), sentence, "federated")
 
 
 def bytes_to_reach(curve: list[float], cost: list[float], target: float) -> float:

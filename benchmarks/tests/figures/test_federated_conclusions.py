@@ -8,7 +8,7 @@ import pytest
 
 from tdamp_bench.figures import (
     federated,
-    federated_findings,
+    federated_conclusions,
 )
 from tdamp_bench.figures.paired import gap
 from tdamp_bench.figures.tasks import mnist as mnist_task
@@ -33,29 +33,31 @@ def seeds(data, rows):
 
 def test_bytes_are_counted_up_to_the_target():
     """contract: by hand."""
-    assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 2) == 30
-    assert federated_findings.bytes_to_reach([3, 2, 1], [10, 20, 30], 0.5) == math.inf
+    assert federated_conclusions.bytes_to_reach([3, 2, 1], [10, 20, 30], 2) == 30
+    assert federated_conclusions.bytes_to_reach([3, 2, 1], [10, 20, 30], 0.5) == math.inf
 
 
 def test_rounds_and_ends_are_judged():
     """contract: a curve that is ahead, one that is behind in a round, one that never gets there."""
     task = mnist_task()
     theirs = [5.0, 4.0, 3.0]
-    assert federated_findings._every_round(task, [4, 3, 2], theirs, 1).verdict.met
-    behind = federated_findings._every_round(task, [6, 3, 2], theirs, 1)
+    assert federated_conclusions._every_round(task, [4, 3, 2], theirs, 1).verdict.met
+    behind = federated_conclusions._every_round(task, [6, 3, 2], theirs, 1)
     assert not behind.verdict.met and "round 1" in behind.sentence
-    assert federated_findings._every_round(task, [6, 3, 2], theirs, 2).verdict.met
-    assert federated_findings._rounds(task, [4, 3, 2], theirs, 3).verdict.value == 2
-    assert "never" in federated_findings._rounds(task, [4, 4, 4], theirs, 3).sentence
-    (won, tied) = (federated_findings._end(task, gap(ours, [2.0, 2.1, 2.2])) for ours in ([1, 1.2, 1.1], [2, 2.3, 2]))
+    assert federated_conclusions._every_round(task, [6, 3, 2], theirs, 2).verdict.met
+    assert federated_conclusions._rounds(task, [4, 3, 2], theirs, 3).verdict.value == 2
+    assert "never" in federated_conclusions._rounds(task, [4, 4, 4], theirs, 3).sentence
+    (won, tied) = (
+        federated_conclusions._end(task, gap(ours, [2.0, 2.1, 2.2])) for ours in ([1, 1.2, 1.1], [2, 2.3, 2])
+    )
     assert won.verdict.met and tied.verdict.tied and "tied with it" in tied.sentence
 
 
 def test_bytes_at_the_same_size():
     """contract: rounds before the last unit has gone do not count, whatever their loss."""
-    found = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
+    found = federated_conclusions._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
     assert found.verdict.value == 18 / 60 and found.verdict.met
-    never = federated_findings._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
+    never = federated_conclusions._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
     assert not never.verdict.met and "never" in never.sentence
 
 
@@ -65,18 +67,18 @@ def test_the_lead_at_a_smaller_size(small, met):
     rows = [("fedavg_group_lasso", 1.0, [3]), (federated.OURS, 1.0, [1])]
     rows += [("fedavg_group_lasso", 0.3, [small]), (federated.OURS, 0.3, [1])]
     found = SimpleNamespace(tasks={"mnist": mnist_task()})
-    (finding,) = federated_findings.gap_findings(found, points("mnist", rows), federated.OURS)
-    assert finding.verdict.met is met
+    (conclusion,) = federated_conclusions.gap_conclusions(found, points("mnist", rows), federated.OURS)
+    assert conclusion.verdict.met is met
 
 
 ADAM, LASSO = "fedavg_adam", "fedavg_group_lasso"
 
 
 def judged(rows, ours, runs=None, table=None):
-    """The findings about final losses, with the methods' names as their labels."""
+    """The conclusions about final losses, with the methods' names as their labels."""
     found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels={method: method for method, _, _ in rows})
     table, runs = points("mnist", rows) if table is None else table, seeds("mnist", rows) if runs is None else runs
-    return federated_findings.best_findings(found, table, runs, ours)
+    return federated_conclusions.best_conclusions(found, table, runs, ours)
 
 
 def test_the_best_of_the_baselines():
@@ -109,7 +111,7 @@ def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
         ("fedprox" + skewed, 1.0, [4]),
     ]
     rows += [("tdamp_sites", 1.0, [2.5]), ("tdamp_waa", 1.0, [5])] if skewed else [(federated.PRINTED, 1.0, [0.5])]
-    found = {finding.claim: finding for finding in judged(rows, ours)}
+    found = {conclusion.claim: conclusion for conclusion in judged(rows, ours)}
     assert (
         found["federated"].verdict.met
         and f"the paper's baselines, {ADAM}{skewed}, at 3.0" in found["federated"].sentence

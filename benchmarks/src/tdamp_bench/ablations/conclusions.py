@@ -10,7 +10,7 @@ import pandas as pd
 from ..core.jobs import n_keep
 from ..core.record import Verdict
 from ..figures.paired import Gap, between, last_epoch
-from ..figures.publish import Finding
+from ..figures.publish import Conclusion
 from ..figures.tasks import Task
 from ..figures.tidy import pick
 from .arms import FIXED_NOISE, RHO, SHARES
@@ -23,43 +23,43 @@ RULES = {"rho_paper": ("rho", "tdamp_paper"), "exact": ("rho", "tdamp")}
 """The rules that are claimed to reach the target, and whose they are."""
 
 Tasks = dict[str, Task]
-Claim = Callable[[pd.DataFrame, Tasks], list[Finding]]
+Claim = Callable[[pd.DataFrame, Tasks], list[Conclusion]]
 
 
-def findings(runs: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+def conclusions(runs: pd.DataFrame, tasks: Tasks) -> list[Conclusion]:
     """All claims, in the order of the parts; `runs` is `tidy.table`."""
     final = last_epoch(runs)
     claims: tuple[Claim, ...] = (turbo, sparsity, noise, pasp)
-    return [finding for claim in claims for finding in claim(final, tasks)]
+    return [conclusion for claim in claims for conclusion in claim(final, tasks)]
 
 
-def turbo(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+def turbo(final: pd.DataFrame, tasks: Tasks) -> list[Conclusion]:
     """The exact posterior is slightly better than its projection."""
-    found = []
+    better = []
     for end, name, variant in (("", "", "tdamp"), ("_printed", ", as printed", "tdamp_paper")):
         for theirs, label in (("ep", "after each minibatch"), ("ep_epoch", "once an epoch")):
             for keep in (1.0, 0.5):
                 claim = f"turbo is better than EP {label}, keep {keep:g}{name}"
-                found += _better(final, tasks, keep, f"turbo{end}", f"{theirs}{end}", claim, "turbo", variant)
-    return found
+                better += _better(final, tasks, keep, f"turbo{end}", f"{theirs}{end}", claim, "turbo", variant)
+    return better
 
 
-def pasp(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+def pasp(final: pd.DataFrame, tasks: Tasks) -> list[Conclusion]:
     """The posterior as prior is needed; anchored it is better than with power 1."""
-    found = _better(final, tasks, 1.0, "anchored", "power_one", "anchored PasP is better than PasP with power 1", "")
+    better = _better(final, tasks, 1.0, "anchored", "power_one", "anchored PasP is better than PasP with power 1", "")
     for ours, name, variant in (
         ("anchored", "anchored PasP", "tdamp"),
         ("as_printed", "the method as printed", "tdamp_paper"),
     ):
         for theirs, label in (("whole", "one batch of all rows"), ("averaged", "averaged minibatches")):
             claim = f"{name} is better than {label} without PasP"
-            found += _better(final, tasks, 1.0, ours, theirs, claim, "pasp", variant)
-    return found
+            better += _better(final, tasks, 1.0, ours, theirs, claim, "pasp", variant)
+    return better
 
 
-def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Conclusion]:
     """Fixed rho and plain EM do not control the number of units; the modified rule does."""
-    found = []
+    better = []
     for curve in RHO:
         worst, reached = 0.0, []
         for data, task in tasks.items():
@@ -75,13 +75,13 @@ def sparsity(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
             word = "controls" if verdict.met else "does not control"
             claim, variant = RULES.get(curve.name, ("", "tdamp"))
             sentence = f"{curve.label} {word} the number of units: {'; '.join(reached)}."
-            found.append(Finding(verdict, sentence, claim, variant))
-    return found
+            better.append(Conclusion(verdict, sentence, claim, variant))
+    return better
 
 
-def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
+def noise(final: pd.DataFrame, tasks: Tasks) -> list[Conclusion]:
     """The learned noise is better than the best fixed one, which a person would have to find; a tie is none."""
-    found, held = list[Finding](), list[Verdict]()
+    better, held = list[Conclusion](), list[Verdict]()
     for data, task in tasks.items():
         gaps = {
             value: gap for value in FIXED_NOISE if (gap := between(final, data, 1.0, "learned", f"noise_{value:g}"))
@@ -93,15 +93,15 @@ def noise(final: pd.DataFrame, tasks: Tasks) -> list[Finding]:
         verdict = gap.verdict(f"{task.title}: learned noise is better than the best of {len(gaps)} fixed ones")
         beaten = [f"{value:g}" for value, other in gaps.items() if other.outcome == "win"]
         held.append(verdict)
-        found.append(
-            Finding(
+        better.append(
+            Conclusion(
                 verdict,
                 f"{task.title}: learned noise ({_shown(task, gap.ours)}) is {gap.word} the best fixed one, {best:g} "
                 f"({_shown(task, gap.theirs)}, {gap.in_se:+.1f} s.e.), and better than {', '.join(beaten) or 'none'}.",
                 "noise-learned",
             )
         )
-    return _concluded(found, held, "learned noise is better than the best fixed one")
+    return _concluded(better, held, "learned noise is better than the best fixed one")
 
 
 def _better(
@@ -113,15 +113,15 @@ def _better(
     claim: str,
     about: str,
     variant: str = "tdamp",
-) -> list[Finding]:
-    found, held = list[Finding](), list[Verdict]()
+) -> list[Conclusion]:
+    better, held = list[Conclusion](), list[Verdict]()
     for data, task in tasks.items():
         gap = between(final, data, keep, ours, theirs)
         if gap is not None:
             verdict = gap.verdict(f"{task.title}: {claim}")
             held.append(verdict)
-            found.append(Finding(verdict, f"{task.title}: {_against(task, gap)}.", about, variant))
-    return _concluded(found, held, claim)
+            better.append(Conclusion(verdict, f"{task.title}: {_against(task, gap)}.", about, variant))
+    return _concluded(better, held, claim)
 
 
 def _against(task: Task, gap: Gap) -> str:
@@ -132,10 +132,10 @@ def _against(task: Task, gap: Gap) -> str:
     )
 
 
-def _concluded(found: list[Finding], held: list[Verdict], claim: str) -> list[Finding]:
-    """The same findings; before each sentence the claim, and whether it holds over the data sets."""
+def _concluded(unlabelled: list[Conclusion], held: list[Verdict], claim: str) -> list[Conclusion]:
+    """The same conclusions; before each sentence the claim, and whether it holds over the data sets."""
     claim, word = claim[0].upper() + claim[1:], verdict_word(held)
-    return [replace(one, sentence=f"{claim}: {word}. {one.sentence}") for one in found]
+    return [replace(one, sentence=f"{claim}: {word}. {one.sentence}") for one in unlabelled]
 
 
 def _shown(task: Task, loss: float) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tdamp_bench.studies import shift_findings, shift_plan
+from tdamp_bench.studies import shift_conclusions, shift_plan
 
 
 def test_shift_is_judged_seed_by_seed():
@@ -20,7 +20,7 @@ def test_shift_is_judged_seed_by_seed():
     ]
     rows += [row | {"number": "coverage", "value": 0.95} for row in rows if row["number"] == "nll"]
     plan = shift_plan.Plan(deltas=(0.0,), angles=(0,), noises=(0.0,))
-    found = shift_findings.findings(pd.DataFrame(rows), plan)
+    found = shift_conclusions.conclusions(pd.DataFrame(rows), plan)
     assert len(found) == 1 + 3 + 3 and found[0].verdict.met
     for judged in (found[1:4], found[4:]):
         assert [(one.verdict.met, one.verdict.tied) for one in judged] == [(True, False), (False, True), (False, False)]
