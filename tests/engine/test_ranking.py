@@ -74,7 +74,7 @@ def measured(fitted: Fitted, rows: Minibatch, layer: int, units: list[int]) -> f
 
 @pytest.mark.parametrize("name", TABLES)
 def test_it_ranks_as_removal_does(name: str) -> None:
-    """enumeration: every group removed by itself. Rank correlation over all layers, and within each, at least 0.9."""
+    """enumeration: every group removed by itself; rank correlation over all layers, and in each, at least 0.9."""
     fitted, rows = trained(name)
     losses = [np.asarray(each) for each in group_losses(fitted.network, fitted.state, rows, None)]
     by_hand = [np.array([measured(fitted, rows, l, [n]) for n in range(len(each))]) for l, each in enumerate(losses)]
@@ -90,7 +90,9 @@ def test_nats_of_a_linear_model() -> None:
     fitted = fit(Network((5, 2)), np.asarray(x), np.asarray(x @ rng.normal(size=(5, 2)) + rng.normal(size=(400, 2))))
     z = output_moments(fitted.network, fitted.state.layers, x)
     draws = [z.mean + jnp.sqrt(z.var + fitted.state.noise_var) * rng.normal(size=(400, 2)) for _ in range(200)]
-    losses = np.array([group_losses(fitted.network, fitted.state, Minibatch(x, y, jnp.ones(400)), None)[0] for y in draws])
+    losses = np.array(
+        [group_losses(fitted.network, fitted.state, Minibatch(x, y, jnp.ones(400)), None)[0] for y in draws]
+    )
     expected = [measured(fitted, Minibatch(x, draws[0], jnp.ones(400)), 0, [n]) for n in range(5)]
     errors = losses.std(0) / np.sqrt(len(draws))
     assert (np.abs(losses.mean(0) - expected) < 4 * errors).all()
@@ -129,7 +131,7 @@ def test_removed_units_lose_nothing() -> None:
 
 
 def test_of_two_copies_one_goes() -> None:
-    """enumeration: four inputs that matter, each there twice; half of the inputs are to go, and of each pair one does."""
+    """enumeration: four inputs that matter, each there twice; half are to go, and of each pair one does."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(800, 4))
     y = x @ np.array([[1.0], [-0.8], [0.9], [0.7]]) + 0.3 * rng.normal(size=(800, 1))
@@ -142,7 +144,12 @@ def test_no_nan_in_both_precisions(dtype: str) -> None:
     """contract: finite and not negative, also where predictions are sure of the wrong class."""
     network = Network((3, 4, 3), task="classification")
     x = np.full((6, 3), 1e3, dtype)
-    fitted = fit(network, x * np.random.default_rng(0).normal(size=x.shape).astype(dtype), np.arange(6) % 3, Settings(max_epochs=2))
+    fitted = fit(
+        network,
+        x * np.random.default_rng(0).normal(size=x.shape).astype(dtype),
+        np.arange(6) % 3,
+        Settings(max_epochs=2),
+    )
     state = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype) if leaf.dtype.kind == "f" else leaf, fitted.state)
     rows = Minibatch(jnp.asarray(x), jnp.asarray(np.arange(6) % 3), jnp.ones(6, dtype))
     for losses in group_losses(network, state, rows, None):

@@ -62,7 +62,10 @@ def test_the_exact_rule_follows_its_schedule(groups: np.ndarray | None) -> None:
             several = [l for l, values in enumerate(stays) if len(np.unique(values)) > 1]  # a layer's last group stays
             assert all(max(map(max, filter(len, gone))) <= stays[l].min() for l in several)
             state = remove(state, masks)
-        assert control.remaining(state, groups, epochs_done, losses) == (None, False)  # once for each step of the schedule
+        assert control.remaining(state, groups, epochs_done, losses) == (
+            None,
+            False,
+        )  # once for each step of the schedule
         assert prune.n_left(active_units(state), groups) == round(total + (round(0.5 * total) - total) * share)
         assert control.is_settled(state, groups, epochs_done) == (share == 1)
     assert not control.is_above_goal(state, groups)

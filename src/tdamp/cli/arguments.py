@@ -28,7 +28,7 @@ def widths(text: str) -> tuple[int, ...]:
 
 
 def keep(text: str) -> float | int | str | tuple[float, ...]:
-    """A share of the units (0.3, 30%), their number (40), a share for each layer, inputs first (1,0.3,0.3), or "auto"."""
+    """A share of the units (0.3, 30%), their number (40), a share for each layer (1,0.3,0.3), or "auto"."""
     if text == "auto":
         return text
     parts = text.split(",")

@@ -123,7 +123,10 @@ def pruning_line(estimator: Estimator) -> str:
     """How many groups remain, and what that cost on rows that were not trained on."""
     left, total = estimator.n_groups_
     of = "inputs and hidden units" if estimator.settings_.prune_inputs else "hidden units"
-    line, loss = f"Pruned to {left} of {total} groups ({of}; the inputs of one column are a group)", estimator.pruning_loss_
+    line, loss = (
+        f"Pruned to {left} of {total} groups ({of}; the inputs of one column are a group)",
+        estimator.pruning_loss_,
+    )
     if loss is None:
         return f"{line}; no rows were held out to say what that cost."
     measure = "accuracy" if estimator.network_.output.has_classes else "R2"

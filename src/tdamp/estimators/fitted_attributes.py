@@ -56,15 +56,20 @@ class FittedAttributes(SelectorMixin):
     @property
     def n_groups_(self) -> tuple[int, int]:
         """Groups that remain and groups that could go, those of the inputs and hidden units: what `keep` counts."""
-        fitted, ids = self._need_fitted(), check_groups(group_ids_of(self, self.network_.widths[0]), self.network_.widths[0])
+        fitted, ids = (
+            self._need_fitted(),
+            check_groups(group_ids_of(self, self.network_.widths[0]), self.network_.widths[0]),
+        )
         inputs = self.settings_.prune_inputs
         here = None if ids is None else ids[fitted.inputs]
         return sum(n_groups(fitted.network, here, inputs)), sum(n_groups(self.network_, ids, inputs))
 
     @property
     def pruning_loss_(self) -> PruningLoss | None:
-        """Log score, and accuracy or R2, before and after pruning, by rows that were not trained on; None if nothing was
-        pruned, or no rows were held out."""
+        """Log score, and accuracy or R2, before and after pruning, by rows that were not trained on.
+
+        None if nothing was pruned, or no rows were held out.
+        """
         return self._need_fitted().pruning
 
     @property

@@ -52,9 +52,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
             )
             data = store(known, to_x, to_y, folder, held, rng, tick)
         any_size = is_auto(estimator.keep)
-        yield Problem(
-            network, data.in_memory() if few else data, settings, fraction, start, any_size=any_size
-        )
+        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, any_size=any_size)
 
 
 def _check_parameters(estimator: Any) -> None:

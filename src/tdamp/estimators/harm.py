@@ -41,5 +41,5 @@ def _remedy(estimator: Any, loss: PruningLoss, left: int, total: int) -> str:
     harmless = between(total, left, loss.harmless)
     if harmless > left:
         share = ceil(100 * harmless / total) / 100
-        return f"No loss was seen down to {harmless} groups: use keep={share:g}, or keep=\"auto\"."
-    return "Keep more, or use keep=\"auto\" to find the smallest network that loses nothing."
+        return f'No loss was seen down to {harmless} groups: use keep={share:g}, or keep="auto".'
+    return 'Keep more, or use keep="auto" to find the smallest network that loses nothing.'

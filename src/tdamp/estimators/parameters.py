@@ -71,7 +71,10 @@ def group_ids_of(estimator: Any, n_inputs: int) -> np.ndarray | None:
 def settings_of(
     estimator: Any, network: Network, n_rows: int, streams: bool = False, n_all: float | None = None
 ) -> tuple[Settings, bool]:
-    """The settings of a fit with all units, and whether rows are held out to stop by; `n_rows` may be a client's of `n_all`."""
+    """The settings of a fit with all units, and whether rows are held out to stop by.
+
+    `n_rows` may be a client's of `n_all`.
+    """
     check_switches(estimator)
     printed = estimator.preset == "paper"
     explicit = {name: value for name in TUNABLE if not is_auto(value := getattr(estimator, name))}
@@ -104,7 +107,7 @@ LEAST_SHARE = 0.05
 
 def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
     """The settings with the estimator's goal of what remains, in stages if the exact rule is to meet it."""
-    goal = {"keep": kept(estimator.keep), "prune_inputs": bool(estimator.prune_inputs)}
+    goal: dict[str, Any] = {"keep": kept(estimator.keep), "prune_inputs": bool(estimator.prune_inputs)}
     goal |= {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds")}
     if is_auto(goal["keep"]):
         ids = check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])

@@ -19,7 +19,7 @@ BEFORE, DURING = 0.4, 0.2
 
 
 LEAD, LEAST = 0.25, 0.3
-"""In the first quarter of the last stage data weights grow from 0.3 of what they are in the end: noisy tables want it."""
+"""In this share of the last stage data weights grow from so small a part to all: noisy tables want it."""
 
 
 def staged(settings: Settings, max_epochs: int | None = None) -> Settings:

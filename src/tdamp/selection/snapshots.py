@@ -36,7 +36,10 @@ class Snapshots(list[Snapshot]):
             return {}
         predictions, levels = zip(*self, strict=True)
         if isinstance(predictions[0], Judged):
-            return {name: np.stack(values) for name, values in zip(Judged._fields, zip(*predictions, strict=True), strict=True)}
+            return {
+                name: np.stack(values)
+                for name, values in zip(Judged._fields, zip(*predictions, strict=True), strict=True)
+            }
         parts = zip(Distribution._fields, zip(*predictions, strict=True), strict=True)
         level_parts = zip(Level._fields, zip(*levels, strict=True), strict=True)
         arrays = {name: np.stack(values) for name, values in parts}

@@ -35,7 +35,9 @@ class Fitted:
     unseen: np.ndarray | None = None  # kinds (`equal_rows.kinds_of`) of rows held out of every epoch, if there are any
     prediction: Prediction = "posterior"  # or "mean": see Settings
     learned: Learned | None = None  # the rows of all epochs so far; None: not known
-    pruning: PruningLoss | None = None  # by rows that were not trained on; None: nothing was pruned, or nothing judged it
+    pruning: PruningLoss | None = (
+        None  # by rows that were not trained on; None: nothing was pruned, or nothing judged it
+    )
 
     @property
     def inputs(self) -> np.ndarray:

@@ -39,12 +39,12 @@ class Ranking:
     def rows(self, columns: np.ndarray, step: int) -> Minibatch:
         """Rows drawn for this step, and weights that sum to those of all rows."""
         rng = np.random.default_rng((*self.seed, step, 1))  # that of the minibatches has no 1
-        some: Any
         if self.usable is None:  # rows in files lie there in random order
             start = int(rng.integers(max(len(self.data.x) - ROWS, 0) + 1))
-            some = slice(start, start + ROWS)
+            some: Any = slice(start, start + ROWS)
         else:
             some = np.sort(rng.choice(self.usable, min(ROWS, len(self.usable)), replace=False))
-        x, y, weight = (a[some] for a in self.data)
+        data: Any = self.data
+        x, y, weight = (a[some] for a in data)
         weight = weight * (self.total / weight.sum(dtype=np.float64))
         return Minibatch(x[:, columns], y, weight.astype(x.dtype))
