@@ -1,6 +1,6 @@
 """Sparsity control: which units go, and when.
 
-`exact`: on a cubic schedule the groups whose removal loses the least (`ranking`, ties broken by position) are removed
+`exact`: on a cubic schedule the groups that rank last (Settings.ranking, ties broken by position) are removed
 until exactly the goal remains; a layer always keeps one. `paper`: when more groups than the
 target are surely active, the sure ones start afresh and the others are gone. Paper: Section III-C; erratum E9.
 Oracle: the counts themselves, and a brute-force choice on small cases.

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from ..factors.activations import piecewise
@@ -52,18 +51,4 @@ def group_losses(network: Network, state: State, rows: Minibatch, group_of: Arra
         if l == 0 and group_of is not None:
             score = jax.vmap(over_groups, (0, None))(score, group_of)
         losses.append(0.5 * rows.weight @ jnp.square(score))
-    return losses
-
-
-def explained(state: State, group_of: Array | np.ndarray | None) -> list[np.ndarray]:
-    """The log-likelihood that each unit's group explains by its own weights, 1/2 sum mean^2 / var, (units,).
-
-    For a server that sees no rows and no losses. Data count as often as the posterior counts them, and the weights of
-    a unit are taken one by one.
-    """
-    losses = []
-    for l, layer in enumerate(state.layers):
-        mean, var = (np.asarray(part, np.float64) for part in layer.weight)
-        own = 0.5 * np.where(var > 0, mean**2 / np.where(var > 0, var, 1), 0).sum(1)
-        losses.append(np.asarray(over_groups(jnp.asarray(own), group_of if l == 0 else None)))  # type: ignore[arg-type]
     return losses

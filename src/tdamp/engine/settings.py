@@ -18,6 +18,7 @@ from .network import Network, Noise, name_of
 Pasp = Literal["anchored", "paper"]
 Pruning = Literal["exact", "paper"]
 NoiseEvery = Literal["minibatch", "epoch"]
+Ranking = Literal["loss", "evidence"]
 Prediction = Literal["posterior", "mean"]
 
 PAPER: dict[str, Any] = {
@@ -55,6 +56,9 @@ class Settings:
     keep: what remains of the units, inputs included: a fraction, a number of units, or a fraction for each
         layer's units; None keeps all. `max_params` and `max_multiply_adds` are budgets to meet instead.
     prune_inputs: whether inputs may go. If not, they do not count towards `keep` either.
+    ranking: by what the exact rule removes groups: "loss", the log-likelihood expected to be lost without each, as the
+        estimators do (`engine.ranking`); or "evidence", Savage-Dickey, which takes the weights of a group one by one
+        and lets wide groups go first. On MNIST that keeps more hidden units, and is better; on tables it fails.
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
         that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain). Infinity, or
         None, leaves every step as it is.
@@ -95,6 +99,7 @@ class Settings:
     max_params: int | None = None
     max_multiply_adds: int | None = None
     prune_inputs: bool = True
+    ranking: Ranking = "evidence"
     pruning: Pruning = "exact"
     prune_start: float = 0.1
     prune_end: float = 0.5
@@ -120,6 +125,7 @@ class Settings:
             ("noise_update", get_args(NoiseRule)),
             ("noise_every", get_args(NoiseEvery)),
             ("pruning", get_args(Pruning)),
+            ("ranking", get_args(Ranking)),
             ("prediction", get_args(Prediction)),
         ):
             if getattr(self, name) not in choices:

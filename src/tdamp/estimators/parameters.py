@@ -107,7 +107,11 @@ LEAST_SHARE = 0.05
 
 def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
     """The settings with the estimator's goal of what remains, in stages if the exact rule is to meet it."""
-    goal: dict[str, Any] = {"keep": kept(estimator.keep), "prune_inputs": bool(estimator.prune_inputs)}
+    goal: dict[str, Any] = {
+        "keep": kept(estimator.keep),
+        "prune_inputs": bool(estimator.prune_inputs),
+        "ranking": "loss",
+    }
     goal |= {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds")}
     if is_auto(goal["keep"]):
         ids = check_groups(group_ids_of(estimator, network.widths[0]), network.widths[0])

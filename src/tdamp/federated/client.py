@@ -151,7 +151,7 @@ class _LocalProblem:
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
         self.packs = terms.precision == "factored"
-        self.by_schedule = terms.settings.prunes and terms.settings.pruning == "exact"
+        self.sends_losses = terms.sends_losses
         self.round = int(broadcast.epochs_done) // terms.local_epochs
         broadcast = unpack_broadcast(broadcast)
         state, inputs = broadcast.state, np.asarray(broadcast.inputs)
@@ -170,7 +170,7 @@ class _LocalProblem:
     def upload(self, client: Client, state: State, stats: Any, log_evidence: Any, scores: np.ndarray) -> Upload:
         """The upload, without the padding."""
         active, n_rows, losses = active_units(state), client.n_rows, ()
-        if self.by_schedule:
+        if self.sends_losses:
             ranked = client.ranking(self.network, state, self.inputs, self.ids, self.round)
             losses = tuple(loss[mask] for loss, mask in zip(ranked, active, strict=True))
         state, _, _ = compact.take(state, self.network, active, 1)

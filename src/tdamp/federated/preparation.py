@@ -90,7 +90,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
         weight = np.repeat(_by_round(estimator.data_weight, n_rows, terms.rounds), terms.local_epochs)
         changes = {"data_weight": tuple(weight), "memory": None}
         chosen |= {"noise": "server", "step": 1.0, "momentum": 0.0, "forget": 0.0}
-    goal: dict[str, Any] = {"keep": kept(estimator.keep)}
+    goal: dict[str, Any] = {"keep": kept(estimator.keep), "ranking": "loss"}
     goal |= {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds", "prune_inputs")}
     settings = replace(settings, **goal, max_epochs=terms.rounds * terms.local_epochs, **changes)
     return replace(terms, settings=settings, **{**chosen, **given})

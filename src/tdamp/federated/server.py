@@ -13,8 +13,7 @@ from ..algorithm import m_step
 from ..engine import compact, mstep
 from ..engine.network import Network
 from ..engine.plan import plan_of
-from ..engine.ranking import explained
-from ..engine.state import State, is_finite, remove
+from ..engine.state import State, evidence, is_finite, remove
 from ..engine.turbo import Layer
 from ..factors.priors.catalog import PRIORS
 from ..training.best import Best
@@ -149,7 +148,7 @@ class Server:
     ) -> None:
         """Take new layers (in the old centres), move the centres, and update hyperparameters and size.
 
-        Units go by the `losses` of all clients' rows; where clients keep them to themselves, by what the weights tell.
+        Units go by the `losses` of all clients' rows, or, if clients keep them to themselves, by their evidence.
         """
         moved = tuple(settled(layer, centre) for layer, centre in zip(layers, centres, strict=True))
         state = self.state._replace(layers=moved, noise_var=noise_var.astype(self.state.noise_var.dtype))
@@ -209,7 +208,7 @@ class Server:
         """Remove units by the sparsity control; what is removed is not sent again."""
 
         def rank(state: State) -> list[np.ndarray]:
-            return list(losses) or explained(state, self.group_of)
+            return list(losses) or evidence(state, self.group_of)
 
         masks, restart = self.sparsity.remaining(self.state, self.group_of, self.epochs_done, rank)
         if masks is not None:

@@ -78,6 +78,11 @@ class Terms:
             self._check_printed()
 
     @property
+    def sends_losses(self) -> bool:
+        """Whether uploads say what would be lost without each unit's group."""
+        return self.settings.prunes and self.settings.pruning == "exact" and self.settings.ranking == "loss"
+
+    @property
     def noise_at_clients(self) -> bool:
         """Whether clients learn the noise variance themselves; otherwise the server does, from their statistics."""
         return NOISE_AT[self.noise]

@@ -67,7 +67,7 @@ def _expected(server: Server) -> Upload:
     posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in server.state.layers)
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
     zero, losses = np.zeros((), noise_var.dtype), tuple(np.zeros(len(layer.offset)) for layer in server.state.layers)
-    ranked = losses if server.sparsity.by_schedule else ()
+    ranked = losses if server.terms.sends_losses else ()
     upload = Upload(posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked)
     base_vars = [layer.base_var for layer in server.state.layers]
     return pack_upload(upload, base_vars) if server.terms.precision == "factored" else upload

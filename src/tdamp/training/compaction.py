@@ -9,7 +9,7 @@ import numpy as np
 from ..engine import compact, prune
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
-from ..engine.state import State
+from ..engine.state import State, evidence
 from .batches import Feed
 from .compiled import in_background
 from .epoch import prepare
@@ -40,7 +40,8 @@ def order_smaller(
     group_of = None if groups is None else groups[kept[0]]
 
     def rank(state: State) -> list[np.ndarray]:
-        return ranking(network, state, kept[0], group_of, 0)
+        by_evidence = settings.ranking == "evidence"
+        return evidence(state, group_of) if by_evidence else ranking(network, state, kept[0], group_of, 0)
 
     if settings.pruning == "exact" and not exact_size:
         expected = sparsity.forecast(state, group_of, prune.progress(settings, due), rank)
@@ -52,6 +53,9 @@ def order_smaller(
 
     def compile_all() -> None:
         prepare(plan, knobs, small_groups, small, feed, SEGMENTS)
-        ranking(small_network, small, kept[0][index[0]], small_groups, 0)
+        if settings.ranking == "evidence":
+            evidence(small, small_groups)
+        else:
+            ranking(small_network, small, kept[0][index[0]], small_groups, 0)
 
     return compact.Smaller(small_network.widths, due, in_background(compile_all))

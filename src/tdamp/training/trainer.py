@@ -15,7 +15,7 @@ from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
-from ..engine.state import State, is_finite, remove, scales_of
+from ..engine.state import State, evidence, is_finite, remove, scales_of
 from ..engine.state import start as start_at
 from .batches import Feed
 from .best import Best
@@ -193,6 +193,8 @@ class Trainer:
 
     def _rank(self, epochs_done: float) -> Rank:
         step = round(SEGMENTS * epochs_done)
+        if self.settings.ranking == "evidence":
+            return lambda state: evidence(state, self._group_of)
         return lambda state: self.ranking(self.network, state, self.kept[0], self._group_of, step)
 
     def _control_sparsity(self, epochs_done: int) -> None:
