@@ -59,8 +59,8 @@ def trained(name: str) -> tuple[Fitted, Minibatch]:
     return fitted, Minibatch(x, y, jnp.ones(len(x)))
 
 
-def measured(fitted: Fitted, rows: Minibatch, layer: int, units: list[int]) -> float:
-    """Expected loss of log-likelihood when units are removed, y being drawn from the prediction of the whole network."""
+def loss_by_hand(fitted: Fitted, rows: Minibatch, layer: int, units: list[int]) -> float:
+    """Expected loss of log-likelihood when units are removed; y is as the prediction of the whole network says."""
     network, state = fitted.network, fitted.state
     z_var = output_moments(network, state.layers, rows.x).var
     active = [np.ones(n, bool) for n in network.widths[:-1]]
@@ -74,10 +74,12 @@ def measured(fitted: Fitted, rows: Minibatch, layer: int, units: list[int]) -> f
 
 @pytest.mark.parametrize("name", TABLES)
 def test_it_ranks_as_removal_does(name: str) -> None:
-    """enumeration: every group removed by itself; rank correlation in each layer and in all at least 0.9."""
+    """enumeration: every group removed by itself; rank correlation, by layer and in all, at least 0.9."""
     fitted, rows = trained(name)
     losses = [np.asarray(each) for each in group_losses(fitted.network, fitted.state, rows, None)]
-    by_hand = [np.array([measured(fitted, rows, l, [n]) for n in range(len(each))]) for l, each in enumerate(losses)]
+    by_hand = [
+        np.array([loss_by_hand(fitted, rows, l, [n]) for n in range(len(each))]) for l, each in enumerate(losses)
+    ]
     assert spearmanr(np.concatenate(losses), np.concatenate(by_hand))[0] >= 0.9
     for ours, theirs in zip(losses, by_hand, strict=True):
         assert spearmanr(ours, theirs)[0] >= 0.9
@@ -93,7 +95,7 @@ def test_nats_of_a_linear_model() -> None:
     losses = np.array(
         [group_losses(fitted.network, fitted.state, Minibatch(x, y, jnp.ones(400)), None)[0] for y in draws]
     )
-    expected = [measured(fitted, Minibatch(x, draws[0], jnp.ones(400)), 0, [n]) for n in range(5)]
+    expected = [loss_by_hand(fitted, Minibatch(x, draws[0], jnp.ones(400)), 0, [n]) for n in range(5)]
     errors = losses.std(0) / np.sqrt(len(draws))
     assert (np.abs(losses.mean(0) - expected) < 4 * errors).all()
 
@@ -104,7 +106,7 @@ def test_inputs_of_a_group_go_together() -> None:
     group_of = jnp.asarray([0, 0, 0, 1, 1, 2, 3, 4, 5, 6])
     losses = np.asarray(group_losses(fitted.network, fitted.state, rows, group_of)[0])
     assert len(set(losses[:3])) == len(set(losses[3:5])) == 1
-    by_hand = [measured(fitted, rows, 0, np.flatnonzero(np.asarray(group_of) == g).tolist()) for g in range(7)]
+    by_hand = [loss_by_hand(fitted, rows, 0, np.flatnonzero(np.asarray(group_of) == g).tolist()) for g in range(7)]
     assert spearmanr(losses[[0, 3, 5, 6, 7, 8, 9]], by_hand)[0] >= 0.9
 
 
@@ -130,7 +132,7 @@ def test_removed_units_lose_nothing() -> None:
 
 
 def test_of_two_copies_one_goes() -> None:
-    """enumeration: four inputs that matter, each there twice; half are to go, and of each pair one does."""
+    """contract: four inputs that matter, each there twice; half are to go, and of each pair one does."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(800, 4))
     y = x @ np.array([[1.0], [-0.8], [0.9], [0.7]]) + 0.3 * rng.normal(size=(800, 1))

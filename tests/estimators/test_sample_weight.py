@@ -113,7 +113,7 @@ def test_class_weights_of_a_stream_that_are_refused() -> None:
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_more_than_half_may_be_held_out(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: validation_fraction=0.6 stops by 120 of 200 rows; it is no way to switch that off."""
-    monkeypatch.setattr("tdamp.selection.selection.CROSS_VALIDATED_ROWS", 0)
+    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 0)
     if task == "classification":
         model = classifier(validation_fraction=0.6, early_stopping=True, prior="group").fit(X, LABELS)
     else:

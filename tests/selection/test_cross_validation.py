@@ -52,7 +52,7 @@ def test_folds_of_classes_are_scored() -> None:
     for k in range(FOLDS):
         alone = fit(network, X, data.y, SETTINGS, seed=5, sample_weight=1.0 * (fold != k))
         expected = batched.log_scores(alone, X[fold == k], data.y[fold == k])
-        np.testing.assert_array_equal(snapshots[-1].predictions[fold == k], expected)
+        np.testing.assert_array_equal(snapshots[-1].predictions.log_scores[fold == k], expected)
     assert len(snapshots) == 3 and snapshots[-1].level is None
 
 
@@ -79,7 +79,7 @@ def test_folds() -> None:
 @pytest.mark.parametrize("epochs", [1, 7, 25, 26, 160])
 def test_snapshots_are_evenly_spread(epochs: int) -> None:
     """contract: evenly spread, the last epoch among them, never many more than SNAPSHOTS."""
-    at = snapshot_epochs(epochs)
+    at = snapshot_epochs(Settings(max_epochs=epochs))
     assert at[-1] == epochs and at[0] >= 1 and len(at) < 2 * SNAPSHOTS
     assert len(set(np.diff(at))) <= 1
 
@@ -94,7 +94,7 @@ def test_a_fit_learns_from_every_row_and_is_as_wide_as_its_errors() -> None:
     assert abs(np.mean((low < y[300:]) & (y[300:] < high)) - 0.95) < 0.03 + 4 * np.sqrt(0.95 * 0.05 / 2000)
     assert model.n_rows_ == 300 and model.n_iter_ == model.fitted_.epoch <= 30
     scores = model.history_["held_out"].dropna()
-    assert set(scores.index) == {epoch for epoch in snapshot_epochs(30) if epoch <= model.n_iter_}
+    assert set(scores.index) == {epoch for epoch in snapshot_epochs(Settings(max_epochs=30)) if epoch <= model.n_iter_}
 
 
 @pytest.mark.parametrize("kinds", [1, 3])
@@ -107,7 +107,7 @@ def test_rows_that_hardly_differ(kinds: int) -> None:
 
 def test_many_rows_are_held_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: above CROSS_VALIDATED_ROWS a tenth is held out of a first training, and the last one has every row."""
-    monkeypatch.setattr("tdamp.selection.selection.CROSS_VALIDATED_ROWS", 100)
+    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", 100)
     model = TDAMPRegressor((8,), max_epochs=6, random_state=0).fit(X, Y[:, 0])
     assert model.n_rows_ == 150 and model.history_["held_out"].notna().all()
     order = np.lexsort((Y[:, 0], *X.T.astype(float), np.ones(150)))  # as `preprocess.sorted_rows` has them

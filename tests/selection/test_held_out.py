@@ -43,7 +43,7 @@ def scored(each: list[np.ndarray], weight: np.ndarray) -> HeldOut:
     level = Level(np.ones(1), np.ones(1))
     rows = len(weight)
     data = Data(X[:rows], Y[:rows], weight)
-    return HeldOut(data, data, [Scored(predicted(rows), scores, level) for scores in each])
+    return HeldOut(data, data, [Scored(predicted(rows), scores, np.zeros(rows), level) for scores in each])
 
 
 def latest_by_hand(each: list[np.ndarray], weight: np.ndarray) -> int:

@@ -15,7 +15,7 @@ from tdamp.estimators.parameters import settings_of
 from tdamp.prediction import batched
 from tdamp.selection.cross_validation import FOLDS, folds_of, predict_folds
 from tdamp.selection.held_out import HeldOut
-from tdamp.selection.selection import select_by_held_out
+from tdamp.selection.refit import select_by_held_out
 from tdamp.selection.snapshots import Judged
 from tdamp.training.data import Data
 from tdamp.training.fit import fit, make_job
@@ -29,7 +29,7 @@ DATA = Data(X.astype(np.float32), LABEL.astype(np.int32), np.ones(150, np.float3
 @pytest.mark.parametrize("most_rows", [100, 3000], ids=["held-out rows", "folds"])
 def test_every_row_is_learned_from(most_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the classifier is `fit` on all rows for the epochs chosen, bit for bit."""
-    monkeypatch.setattr("tdamp.selection.selection.CROSS_VALIDATED_ROWS", most_rows)
+    monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", most_rows)
     model = TDAMPClassifier((8,), max_epochs=6, random_state=0).fit(X, LABEL)
     assert model.history_["held_out"].notna().any()
     order = np.lexsort((LABEL, *X.T, np.ones(150)))  # as `preprocess.sorted_rows` has them
@@ -88,7 +88,7 @@ def test_rows_held_out_choose_how_often_the_data_count(noisy: bool) -> None:
     settings, _ = settings_of(model, model.network_, 3200)
     scores = {}
     for each in (settings, counted_once(settings)):
-        selection = select_by_held_out(make_job(model.network_, data, each, seed=seed), 0.1, None)
+        selection = select_by_held_out(make_job(model.network_, data, each, seed=seed), 0.1, None, None, "")
         assert selection is not None
         scores[each.data_weight] = selection.score()
     assert set(scores) == {1.0, 10.0}

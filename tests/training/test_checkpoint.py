@@ -18,7 +18,7 @@ import tdamp
 from helpers.stopped import in_pieces, same
 from tdamp import CheckpointError, Fitted, Network, Settings, TDAMPClassifier, TDAMPRegressor, fit
 from tdamp.engine import compact
-from tdamp.selection import selection
+from tdamp.selection import refit
 from tdamp.training import checkpoint
 from tdamp.training.checkpoint import clear
 
@@ -98,7 +98,7 @@ def test_stopped_after_every_epoch(kind: Callable[[Folder], Fitted], tmp_path: P
 def test_all_trainings_of_a_fit(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: one that nobody stopped, bit for bit, calibration and history too, whichever of its trainings it was in."""
     if by == "held out":
-        monkeypatch.setattr(selection, "CROSS_VALIDATED_ROWS", 0)
+        monkeypatch.setattr(refit, "CROSS_VALIDATED_ROWS", 0)
     whole, _, trained, _ = in_pieces(lambda: chosen(None), 1)
     again, starts, epochs, _ = in_pieces(lambda: chosen(tmp_path), 3)
     same(again, whole)

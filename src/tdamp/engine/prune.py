@@ -50,11 +50,6 @@ def progress(settings: Settings, epochs_done: float) -> float:
     return 1 - (1 - (epochs_done - start) / (end - start)) ** 3
 
 
-def is_over(settings: Settings, epochs_done: float) -> bool:
-    """Whether the exact rule removes nothing any more, if anything is to be removed at all."""
-    return not settings.prunes or progress(settings, epochs_done) == 1
-
-
 def n_groups(network: Network, group_of: np.ndarray | None, inputs: bool = True) -> list[int]:
     """Number of groups of each layer, Q_W in all; without `inputs` those of the first layer do not count."""
     counts = list(network.widths[:-1])

@@ -88,7 +88,7 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     layers = []
     for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
         last = output if l == network.n_layers - 1 else OutputStart(1.0, np.zeros(n_out), 1.0, n_out)
-        used = network.linear[l].used(n_in, n_out)
+        used = np.ones((n_in, n_out), bool) if network.layers is None else network.linear[l].used(n_in, n_out)
         base_var = last.var / (x_power if l == 0 else n_in) / used.mean()
         spread = 2 * settings.init_scale**2 * base_var
         doubt = settings.init_noise / network.n_layers

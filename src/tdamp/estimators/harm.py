@@ -20,7 +20,7 @@ def harm(estimator: Any, loss: PruningLoss) -> str:
     measure = "accuracy" if estimator.network_.output.has_classes else "R2"
     accuracy, log_score = loss.accuracy, loss.log_score
     lost = (
-        f"pruning to {left} of {total} groups costs, on rows that were not trained on, {measure} {accuracy.mean:+.3f} "
+        f"pruning to {left} of {total} groups costs {accuracy.mean:.3f} of {measure} on rows that were not trained on "
         f"(from {loss.accuracy_before:.3f} to {loss.accuracy_after:.3f}, standard error {accuracy.std_error:.3f}) and "
         f"{log_score.mean:.3f} nats of log score a row (standard error {log_score.std_error:.3f})."
     )

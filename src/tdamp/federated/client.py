@@ -40,7 +40,7 @@ class Client:
             raise ValueError(f"client {number}: {error}") from error
         self.data, self.held = held_out.split_rows(data, terms.hold_out, terms.seed)
         self._feed: Feed | None = None
-        self.ranking = Ranking(self.data, terms.seed, number)
+        self.ranking = Ranking(terms.settings, self.data, terms.seed, number)
 
     def train(self, broadcast: Broadcast) -> Upload:
         """The local epochs of a round."""
@@ -171,7 +171,7 @@ class _LocalProblem:
         """The upload, without the padding."""
         active, n_rows, losses = active_units(state), client.n_rows, ()
         if self.sends_losses:
-            ranked = client.ranking(self.network, state, self.inputs, self.ids, self.round)
+            ranked = client.ranking.by(self.network, self.inputs, self.ids, self.round)(state)
             losses = tuple(loss[mask] for loss, mask in zip(ranked, active, strict=True))
         state, _, _ = compact.take(state, self.network, active, 1)
         layers = jax.device_get(state.layers)

@@ -15,7 +15,8 @@ from .held_out import HeldOut
 def judged_by(held: HeldOut, fitted: Fitted, settings: Settings) -> Fitted:
     """A network with its calibration, and the loss of its pruning, by rows held out of all its epochs."""
     epochs = [record["epoch"] for record in fitted.history[-len(held.snapshots) :]]
-    loss = pruning_loss(held, epochs, settings, epochs.index(fitted.epoch)) if fitted.epoch in epochs else None
+    judged = settings.prunes and settings.pruning == "exact" and fitted.epoch in epochs
+    loss = pruning_loss(held, epochs, settings, epochs.index(fitted.epoch)) if judged else None
     return replace(fitted, calibration=held.calibration(fitted), pruning=loss)
 
 
@@ -26,7 +27,7 @@ def pruning_loss(held: HeldOut, epochs: Sequence[int], settings: Settings, chose
     """
     share = [progress(settings, epoch) for epoch in epochs]
     whole = [index for index, done in enumerate(share) if done == 0]
-    if not settings.prunes or not whole:
+    if not whole:
         return None
     before = held.latest_good(whole)
     log_score, accuracy = held.lost(before, chosen), held.lost_accuracy(before, chosen)
@@ -47,4 +48,4 @@ def _harmless(held: HeldOut, share: Sequence[float]) -> float:
     While units go the data count little and as much all the time: these snapshots are like each other.
     """
     going = [index for index, done in enumerate(share) if 0 < done < 1]
-    return share[held.latest_good([*going, share.index(1.0)])]
+    return share[held.latest_good([*going, share.index(1.0)] if 1.0 in share else going)]

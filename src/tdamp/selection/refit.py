@@ -15,14 +15,18 @@ import numpy as np
 
 from ..engine.settings import Settings
 from ..training.checkpoint import Checkpoint
+from ..training.events import part
 from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
 from .calibration import carried_over, of_stream, unstretched
-from .held_out import hold_out
+from .cross_validation import FOLDS, folds_of, predict_folds, snapshot_epochs
+from .held_out import HeldOut, hold_out
 from .pruning import judged_by
 from .selection import Selection, selection_of
 from .size import smallest
 
+CROSS_VALIDATED_ROWS = 3000
+"""Up to so many rows epochs are chosen by cross-validation: it costs five trainings."""
 REFIT_ROWS = 100_000
 """Up to so many rows a network is trained again on all of them."""
 
@@ -43,10 +47,13 @@ def select_and_fit(
     data: Any = job.data
     last = replace(job, stage=None if checkpoint is None else checkpoint.stage("training"))
     if fraction is not None and job.start is None and learns_from_all(job.settings, len(data.x)):
-        select = partial(selection_of, fraction=fraction, show=show, checkpoint=checkpoint)
-        candidates = [replace(job, settings=settings) for settings in (job.settings, *others)]
-        selections = [select(one, name="other" * number) for number, one in enumerate(candidates)]
-        best = max((one for one in selections if one is not None), key=Selection.score, default=None)
+        judge = select_by_folds if len(data.x) <= CROSS_VALIDATED_ROWS else select_by_held_out
+        select = partial(judge, fraction=fraction, show=show, checkpoint=checkpoint)
+        best = None
+        for number, settings in enumerate((job.settings, *others)):
+            selection = select(replace(job, settings=settings), name="other" * number)
+            if selection is not None and (best is None or selection.score() > best.score()):
+                best = selection
         if best is not None and any_size:
             best = smallest(job, best, select)
         if best is not None:
@@ -74,6 +81,39 @@ def select_and_fit(
 def learns_from_all(settings: Settings, n_rows: int) -> bool:
     """Whether rows held out are learned from in the end: by a network of all its units, if they are not too many."""
     return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and settings.pruning == "exact"
+
+
+def select_by_folds(
+    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
+) -> Selection | None:
+    """By cross-validation, whose folds have a size of their own; None if too few rows differ.
+
+    `name` begins the names of its stages in the checkpoint.
+    """
+    data: Any = job.data
+    held, fold = HeldOut(data, data), folds_of(data, job.seed)
+    if len(np.unique(fold)) < FOLDS:
+        return None
+    snapshots = predict_folds(job, fold, show, checkpoint, f"{name}fold")
+    epochs = snapshot_epochs(job.settings)
+    scores = {epoch: held.add(*snapshot) for epoch, snapshot in zip(epochs, snapshots, strict=False)}
+    return selection_of(held, scores, job.settings)
+
+
+def select_by_held_out(
+    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
+) -> Selection | None:
+    """By a training on the other rows; None if all are needed."""
+    data: Any = job.data
+    split = hold_out(data, fraction, job.seed)
+    if split is None:
+        return None
+    rest, held = split
+    stage = None if checkpoint is None else checkpoint.stage(f"{name}validation", held)
+    with part("validation"):
+        fitted = train(job.on(rest, stage=stage, callback=show, monitor=held.score))
+    scores = {record["epoch"]: record["held_out"] for record in fitted.history}
+    return selection_of(held, scores, job.settings)
 
 
 def _with_scores(history: tuple[dict[str, Any], ...], scores: dict[int, float]) -> tuple[dict[str, Any], ...]:

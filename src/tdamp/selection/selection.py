@@ -1,28 +1,18 @@
-"""How long to train, chosen by rows that a training did not learn from: by folds of a small table, or by some rows."""
+"""How long to train, and how small a network may be, by the snapshots of a training that rows held out have judged."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from ..engine.prune import is_over
+from ..engine.prune import progress
 from ..engine.settings import Settings
 from ..training.calibration import Calibration
-from ..training.checkpoint import Checkpoint
-from ..training.events import part
-from ..training.fit import TrainingJob, train
-from ..training.fitted import Callback, Fitted
+from ..training.fitted import Fitted
 from ..training.pruning_loss import PruningLoss
-from .cross_validation import FOLDS, folds_of, predict_folds, snapshot_epochs
-from .held_out import HeldOut, hold_out
+from .held_out import HeldOut
 from .pruning import pruning_loss
-
-CROSS_VALIDATED_ROWS = 3000
-"""Up to so many rows epochs are chosen by cross-validation: it costs five trainings."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +26,13 @@ class Selection:
     @cached_property
     def chosen(self) -> int:
         """Index of the snapshot that a training is to end with: one that has lost all units it is to lose."""
-        return self.held.latest_good([i for i, epoch in enumerate(self.scores) if is_over(self.settings, epoch)])
+        return self.held.latest_good(self.candidates)
+
+    @property
+    def candidates(self) -> list[int]:
+        """Indices of the snapshots of networks that have lost all units they are to lose."""
+        prunes = self.settings.prunes
+        return [i for i, epoch in enumerate(self.scores) if not prunes or progress(self.settings, epoch) == 1]
 
     def score(self) -> float:
         """Mean log score of the chosen snapshot."""
@@ -52,55 +48,18 @@ class Selection:
 
     def pruning_loss(self) -> PruningLoss | None:
         """What the units cost that the training lost."""
+        if not self.settings.prunes:
+            return None
         return pruning_loss(self.held, list(self.scores), self.settings, self.chosen)
 
 
 Select = Callable[..., Selection | None]
 
 
-def selection_of(
-    job: TrainingJob, name: str, *, fraction: float, show: Callback | None, checkpoint: Checkpoint | None
-) -> Selection | None:
-    """By cross-validation of a small table, by a fraction of the rows of a large one; `name` is that of its stages in
-    the checkpoint. None if all rows are needed, or if no training had an epoch that could be chosen."""
-    data: Any = job.data
-    select = select_by_folds if len(data.x) <= CROSS_VALIDATED_ROWS else select_by_held_out
-    selection = select(job, fraction, show, checkpoint, name)
-    return None if selection is None or not _settled(selection) else selection
-
-
-def _settled(selection: Selection) -> bool:
-    return any(is_over(selection.settings, epoch) for epoch in selection.scores)
-
-
-def select_by_folds(
-    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
-) -> Selection | None:
-    """By cross-validation, whose folds have a size of their own; None if too few rows differ."""
-    data: Any = job.data
-    held, fold = HeldOut(data, data), folds_of(data, job.seed)
-    if len(np.unique(fold)) < FOLDS:
-        return None
-    snapshots = predict_folds(job, fold, show, checkpoint, f"{name}fold")
-    epochs = snapshot_epochs(job.settings)
-    scores = {epoch: held.add(*snapshot) for epoch, snapshot in zip(epochs, snapshots, strict=False)}
-    return Selection(held, scores, job.settings)
-
-
-def select_by_held_out(
-    job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
-) -> Selection | None:
-    """By a training on the other rows; None if all are needed."""
-    data: Any = job.data
-    split = hold_out(data, fraction, job.seed)
-    if split is None:
-        return None
-    rest, held = split
-    stage = None if checkpoint is None else checkpoint.stage(f"{name}validation", held)
-    with part("validation"):
-        fitted = train(job.on(rest, stage=stage, callback=show, monitor=held.score))
-    scores = {record["epoch"]: record["held_out"] for record in fitted.history}
-    return Selection(held, scores, job.settings)
+def selection_of(held: HeldOut, scores: dict[int, float], settings: Settings) -> Selection | None:
+    """None if the training went wrong before there was an epoch that could be chosen."""
+    selection = Selection(held, scores, settings)
+    return selection if selection.candidates else None
 
 
 def ended_after(settings: Settings, epochs: int) -> Settings:

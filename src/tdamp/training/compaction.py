@@ -9,7 +9,7 @@ import numpy as np
 from ..engine import compact, prune
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
-from ..engine.state import State, evidence
+from ..engine.state import State
 from .batches import Feed
 from .compiled import in_background
 from .epoch import prepare
@@ -20,7 +20,6 @@ from .sparsity import SEGMENTS, SparsityControl
 
 def order_smaller(
     sparsity: SparsityControl,
-    ranking: Ranking,
     state: State,
     network: Network,
     kept: Sequence[np.ndarray],
@@ -39,12 +38,11 @@ def order_smaller(
     groups, expected = sparsity.groups, active
     group_of = None if groups is None else groups[kept[0]]
 
-    def rank(state: State) -> list[np.ndarray]:
-        by_evidence = settings.ranking == "evidence"
-        return evidence(state, group_of) if by_evidence else ranking(network, state, kept[0], group_of, 0)
-
+    ranking = Ranking(settings, feed.data, 0)
     if settings.pruning == "exact" and not exact_size:
-        expected = sparsity.forecast(state, group_of, prune.progress(settings, due), rank)
+        expected = sparsity.forecast(
+            state, group_of, prune.progress(settings, due), ranking.by(network, kept[0], group_of, 0)
+        )
     widths = None if exact_size else compact.room(network, expected, bucket)
     small, small_network, index = compact.take(state, network, expected, bucket, widths)
     small_groups = None if groups is None else groups[kept[0][index[0]]]
@@ -53,9 +51,6 @@ def order_smaller(
 
     def compile_all() -> None:
         prepare(plan, knobs, small_groups, small, feed, SEGMENTS)
-        if settings.ranking == "evidence":
-            evidence(small, small_groups)
-        else:
-            ranking(small_network, small, kept[0][index[0]], small_groups, 0)
+        ranking.by(small_network, kept[0][index[0]], small_groups, 0)(small)
 
     return compact.Smaller(small_network.widths, due, in_background(compile_all))

@@ -10,9 +10,11 @@ import numpy as np
 from ..engine.network import Network
 from ..engine.plan import Minibatch
 from ..engine.ranking import group_losses
-from ..engine.state import State
+from ..engine.settings import Settings
+from ..engine.state import State, evidence
 from .compiled import Program
 from .data import Data
+from .sparsity import Rank
 from .stored import Stored
 
 ROWS = 1024
@@ -22,19 +24,23 @@ _group_losses = Program(group_losses, like=lambda network, state, rows, group_of
 
 
 class Ranking:
-    """`engine.ranking` on rows of a training's data, drawn by the training's seed and its number in a federation."""
+    """What a training ranks its groups by (`Settings.ranking`), rows being drawn by its seed and a client's number."""
 
-    def __init__(self, data: Data | Stored, seed: int, number: int = 0) -> None:
-        self.data, self.seed = data, (seed, number)
+    def __init__(self, settings: Settings, data: Data | Stored, seed: int, number: int = 0) -> None:
+        self.settings, self.data, self.seed = settings, data, (seed, number)
         self.total = float(data.weight.sum())
         self.usable = np.flatnonzero(data.weight > 0) if isinstance(data, Data) else None
 
-    def __call__(
-        self, network: Network, state: State, columns: np.ndarray, group_of: np.ndarray | None, step: int
-    ) -> list[np.ndarray]:
-        """Expected loss on all rows without each unit's group, (units,) for each layer."""
-        losses = _group_losses(network, state, self.rows(columns, step), group_of)
-        return [np.asarray(loss, np.float64) for loss in jax.device_get(losses)]
+    def by(self, network: Network, columns: np.ndarray, group_of: np.ndarray | None, step: int) -> Rank:
+        """The ranking of a network's states; by `step` other rows are drawn."""
+
+        def rank(state: State) -> list[np.ndarray]:
+            if self.settings.ranking == "evidence":
+                return evidence(state, group_of)
+            losses = _group_losses(network, state, self.rows(columns, step), group_of)
+            return [np.asarray(loss, np.float64) for loss in jax.device_get(losses)]
+
+        return rank
 
     def rows(self, columns: np.ndarray, step: int) -> Minibatch:
         """Rows drawn for this step, and weights that sum to those of all rows."""

@@ -98,7 +98,7 @@ class SparsityControl:
         """Whether no more units will be removed."""
         if self.by_paper:
             return not self.is_above_goal(state, group_of)
-        return prune.is_over(self.settings, epochs_done)
+        return not self.settings.prunes or prune.progress(self.settings, epochs_done) == 1
 
     def is_above_goal(self, state: State, group_of: np.ndarray | None) -> bool:
         """Whether more groups remain than the goal says."""

@@ -15,7 +15,7 @@ from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
-from ..engine.state import State, evidence, is_finite, remove, scales_of
+from ..engine.state import State, is_finite, remove, scales_of
 from ..engine.state import start as start_at
 from .batches import Feed
 from .best import Best
@@ -51,7 +51,7 @@ class Trainer:
         mesh: Mesh | None,
     ) -> None:
         self.full_network, self.data, self.settings, self.seed, self.mesh = network, data, settings, seed, mesh
-        self.sparsity, self.ranking = SparsityControl(settings, network, groups), Ranking(data, seed)
+        self.sparsity = SparsityControl(settings, network, groups)
         self.network, self.history, self.fresh = network, list[Record](), start is None
         self.kept = [np.arange(n) for n in network.widths[:-1]]
         if start is None:
@@ -189,32 +189,27 @@ class Trainer:
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule during an epoch, as far as its schedule has come."""
         masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done, self._rank(epochs_done))
-        return state if masks is None else remove(state, masks)
+        return remove(state, masks) if masks is not None else state
 
     def _rank(self, epochs_done: float) -> Rank:
         step = round(SEGMENTS * epochs_done)
-        if self.settings.ranking == "evidence":
-            return lambda state: evidence(state, self._group_of)
-        return lambda state: self.ranking(self.network, state, self.kept[0], self._group_of, step)
+        return Ranking(self.settings, self.data, self.seed).by(self.network, self.kept[0], self._group_of, step)
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Question units, remove them by the paper's rule, and compact the arrays when it pays."""
-        sparsity = self.sparsity
-        self.state = sparsity.after_warm_up(self.state, self._group_of, epochs_done - 1, epochs_done)
-        if sparsity.by_paper:
-            masks, restart = sparsity.remaining(self.state, self._group_of, epochs_done, self._rank(epochs_done))
+        self.state = self.sparsity.after_warm_up(self.state, self._group_of, epochs_done - 1, epochs_done)
+        if self.sparsity.by_paper:
+            masks, restart = self.sparsity.remaining(self.state, self._group_of, epochs_done, self._rank(epochs_done))
             self.state = self.state if masks is None else remove(self.state, masks)
             if restart:
-                self.state = sparsity.restarted(self.state, self._group_of)
+                self.state = self.sparsity.restarted(self.state, self._group_of)
         if self.settings.prunes:
             self._shrink(active_units(self.state), epochs_done)
 
     def _shrink(self, active: list[np.ndarray], epochs_done: int) -> None:
         """Have smaller arrays compiled when they pay, and use them when they are due and hold all units."""
         if self.smaller is None:
-            self.smaller = order_smaller(
-                self.sparsity, self.ranking, self.state, self.network, self.kept, self.feed, epochs_done
-            )
+            self.smaller = order_smaller(self.sparsity, self.state, self.network, self.kept, self.feed, epochs_done)
         if self.smaller is None or epochs_done < self.smaller.due:
             return
         if self.smaller.holds(active):
@@ -239,8 +234,8 @@ class Trainer:
         return None if (groups := self.sparsity.groups) is None else groups[self.kept[0]]
 
     def _record(self, epoch: int, info: Info, seconds: float) -> None:
-        rows = float(self.data.weight.sum())
         counted = times_counted(self.history, self.settings, epoch, epoch - self.first)
+        rows = float(self.data.weight.sum())
         self.history.append(epoch_record(epoch, seconds, self.settings, self.state, info, rows, counted))
 
     def _verdict(self) -> Outcome:
