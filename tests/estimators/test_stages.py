@@ -25,7 +25,7 @@ def test_the_first_stage_is_the_training_that_does_not_prune() -> None:
     assert set(weights[20:30]) == {1.0} and set(memory[20:30]) == {PRUNING_MEMORY}
     assert weights[30] == pytest.approx(LEAST * weights[0]) and weights[40:] == weights[10:20]
     share = [progress(replace(settings, keep=0.5), epoch) for epoch in range(51)]
-    assert share[20] == 0 and 0 < share[21] < share[29] < 1 and share[31] == 1
+    assert share[20] == share[22] == 0 and 0 < share[23] < share[29] < 1 and share[31] == 1
 
 
 def test_heavy_data_count_less_while_units_go() -> None:

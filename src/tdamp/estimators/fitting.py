@@ -78,7 +78,8 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
     estimator.settings_ = settings
     if fitted.outcome is not Outcome.OK:
         TrainingWarning.tell(fitted.outcome)
-    if fitted.pruning is not None and fitted.pruning.hurts:
+    left, total = estimator.n_groups_
+    if left < total and fitted.pruning is not None and fitted.pruning.hurts:
         warnings.warn(harm(estimator, fitted.pruning), TrainingWarning, stacklevel=users_level())
     if start is not None and problem.fraction is not None and fitted.unseen is None:
         warnings.warn(

@@ -15,7 +15,9 @@ from ..engine.settings import PRUNING_DATA_WEIGHT, PRUNING_MEMORY, Settings
 LONGER = 2.5
 """A training that prunes has so many times the epochs of one that does not, unless it is told how many."""
 BEFORE, DURING = 0.4, 0.2
-"""Shares of its epochs: before the first unit goes, and while they go."""
+"""Shares of its epochs: of the first stage, and of the second, in which units go."""
+REST = 0.2
+"""Of the second stage: no unit goes yet while the posterior comes to rest, so that what follows can be compared."""
 
 
 LEAD, LEAST = 0.25, 0.3
@@ -38,7 +40,7 @@ def staged(settings: Settings, max_epochs: int | None = None) -> Settings:
         max_epochs=total,
         data_weight=tuple(weights),
         memory=(*memory, *(settings.memory_at(epoch) for epoch in last)),
-        prune_start=before / total,
+        prune_start=(before + round(REST * during)) / total,
         prune_end=(before + during) / total,
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-SURE = 2.0
-"""Standard errors beyond which a loss is no chance."""
+SURE, LITTLE, LITTLE_NATS = 2.0, 0.01, 0.05
+"""Standard errors beyond which a loss is no chance; R2 or accuracy, and log score, that are not worth a word."""
 LIKELY, MUCH = 1.0, 0.02
 """Of so much R2 or accuracy less certainty is asked."""
 
@@ -48,6 +48,8 @@ class PruningLoss(NamedTuple):
 
     @property
     def hurts(self) -> bool:
-        """Whether more was lost than chance explains."""
-        much = self.accuracy.mean > MUCH and not self.accuracy.within(LIKELY)
-        return much or not (self.log_score.within(SURE) and self.accuracy.within(SURE))
+        """Whether more was lost than chance explains, and more than a little."""
+        accuracy, log_score = self.accuracy, self.log_score
+        likely = accuracy.mean > MUCH and not accuracy.within(LIKELY)
+        sure = accuracy.mean > LITTLE and not accuracy.within(SURE)
+        return likely or sure or (log_score.mean > LITTLE_NATS and not log_score.within(SURE))
