@@ -61,7 +61,7 @@ def test_table_shows_the_numbers(demonstrated: tuple[Pair, str]) -> None:
     for result in results:
         for number in (f"{result.error:.1%}", f"{result.log_score:.3f}", str(result.params)):
             assert number in text
-    assert "held-out" in text and "noise" in text and "units 34" in text
+    assert "evidence" in text and "noise" in text and "units 34" in text
 
 
 def test_train_and_test_part_are_apart() -> None:

@@ -17,6 +17,7 @@ from tdamp.estimators import TDAMPRegressor
 from tdamp.tables import Encoder, read_table
 from tdamp.training import checkpoint
 from tdamp.training.equal_rows import drawn_rows
+from tdamp.training.events import KEPT
 
 
 def test_facts(regression: Example) -> None:
@@ -27,7 +28,7 @@ def test_facts(regression: Example) -> None:
     asked, left = found["size"]["asked"], found["size"]["left"]
     # area, district (3), sold, garden and its mark
     assert asked["widths"] == [7, 16, 1] and asked["parameters"] == 8 * 16 + 17
-    assert left["units"] == sum(left["widths"][:-1]) <= round(0.5 * asked["units"]) + 2
+    assert left["widths"] == [7, 8, 1] and left["units"] == 15 and found["groups"] == [8, 16]  # inputs are spared
     assert any("garden" in note and "missing" in note for note in found["notes"])
     assert "garden" in regression.result.err  # the notes are printed too, beside the JSON
 
@@ -56,7 +57,8 @@ def test_log(regression: Example, tmp_path: Path) -> None:
     again = ["fit", regression.data, "--target", "price", "--keep", "0.5", "--quiet", *SMALL, "--out", tmp_path / "m"]
     assert call(*again, "--log", log).code == 0
     first, *records = [json.loads(line) for line in log.read_text().splitlines()]
-    epochs = [record["log_evidence"] for record in records if record["event"] == "epoch"]
+    last = [record for record in records if record["part"] == KEPT]  # not those of the folds
+    epochs = [record["log_evidence"] for record in last if record["event"] == "epoch"]
     assert first == {"before": True} and records[-1]["event"] == "end"
     assert epochs == [row["log_evidence"] for row in tdamp.load(tmp_path / "m").fitted_.history]
     result = call(*again, "--force", "--log", tmp_path / "none" / "log.jsonl")
@@ -121,7 +123,9 @@ def test_interrupted(regression: Example, monkeypatch: pytest.MonkeyPatch) -> No
 def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: the model without checkpoints, bit for bit, after Ctrl-C in the second epoch; the checkpoint goes."""
     place = tmp_path / "c"
-    again = ["fit", regression.data, "--target", "price", "--keep", "0.5", *SMALL, "--json", "--checkpoint", place]
+    plain = ["fit", regression.data, "--target", "price", "--keep", "0.5", "--prior", "group", *SMALL, "--json"]
+    assert call(*plain, "--out", tmp_path / "whole").code == 0
+    again = [*plain, "--checkpoint", place]
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     save = checkpoint.Stage.save
@@ -141,7 +145,7 @@ def test_goes_on_from_a_checkpoint(regression: Example, tmp_path: Path, monkeypa
     assert "another training (seed differs; x differs" in result.err
     result = call(*again, "--out", tmp_path / "m")
     assert result.code == 0 and not place.exists()
-    assert (tmp_path / "m/model.safetensors").read_bytes() == (regression.model / "model.safetensors").read_bytes()
+    assert (tmp_path / "m/model.safetensors").read_bytes() == (tmp_path / "whole/model.safetensors").read_bytes()
 
 
 def test_where_a_checkpoint_cannot_be(regression: Example, tmp_path: Path) -> None:

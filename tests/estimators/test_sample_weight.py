@@ -117,6 +117,8 @@ def test_more_than_half_may_be_held_out(task: str, monkeypatch: pytest.MonkeyPat
     if task == "classification":
         model = classifier(validation_fraction=0.6, early_stopping=True, prior="group").fit(X, LABELS)
     else:
-        model = TDAMPRegressor((8,), keep=0.8, max_epochs=5, validation_fraction=0.6, random_state=0).fit(X, Y)
+        model = TDAMPRegressor(
+            (8,), keep=0.8, prior="group", max_epochs=5, validation_fraction=0.6, random_state=0
+        ).fit(X, Y)
     assert model.history_["held_out"].notna().all()
     assert model.fitted_.unseen is not None and len(model.fitted_.unseen) == 120

@@ -80,7 +80,12 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
         TrainingWarning.tell(fitted.outcome)
     left, total = estimator.n_groups_
     if left < total and fitted.pruning is not None and fitted.pruning.hurts:
-        warnings.warn(harm(estimator, fitted.pruning), TrainingWarning, stacklevel=users_level())
+        warnings.warn(
+            f'{harm(estimator, fitted.pruning)}. Use a larger keep, or keep="auto" for the smallest network that loses '
+            "nothing.",
+            TrainingWarning,
+            stacklevel=users_level(),
+        )
     if start is not None and problem.fraction is not None and fitted.unseen is None:
         warnings.warn(
             "this fit goes on from one that may have learned from any of these rows, so none can tell when to "

@@ -15,7 +15,7 @@ MOST_NAMES = 8
 
 
 def harm(estimator: Any, loss: PruningLoss) -> str:
-    """What was lost, which columns went, and what to do."""
+    """What was lost, which columns went, and how far nothing was lost."""
     left, total = estimator.n_groups_
     measure = "accuracy" if estimator.network_.output.has_classes else "R2"
     accuracy, log_score = loss.accuracy, loss.log_score
@@ -24,7 +24,7 @@ def harm(estimator: Any, loss: PruningLoss) -> str:
         f"(from {loss.accuracy_before:.3f} to {loss.accuracy_after:.3f}, standard error {accuracy.std_error:.3f}) and "
         f"{log_score.mean:.3f} nats of log score a row (standard error {log_score.std_error:.3f})."
     )
-    return f"{lost} {_columns(estimator)}{_remedy(estimator, loss, left, total)}"
+    return f"{lost} {_columns(estimator)}{_harmless(loss, left, total)}".rstrip(". ")
 
 
 def _columns(estimator: Any) -> str:
@@ -37,9 +37,8 @@ def _columns(estimator: Any) -> str:
     return f"Columns that went: {', '.join(words)}{more}. "
 
 
-def _remedy(estimator: Any, loss: PruningLoss, left: int, total: int) -> str:
+def _harmless(loss: PruningLoss, left: int, total: int) -> str:
     harmless = between(total, left, loss.harmless)
-    if harmless > left:
-        share = ceil(100 * harmless / total) / 100
-        return f'No loss was seen down to {harmless} groups: use keep={share:g}, or keep="auto".'
-    return 'Keep more, or use keep="auto" to find the smallest network that loses nothing.'
+    if harmless <= left:
+        return ""
+    return f"No loss was seen down to {harmless} groups, keep={ceil(100 * harmless / total) / 100:g}. "

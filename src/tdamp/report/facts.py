@@ -77,7 +77,7 @@ class Held:
     @property
     def tails(self) -> np.ndarray:
         """Deprecated: degrees of freedom of a regression's predictions."""
-        warnings.warn("Held.tails goes in 0.4: it is Held.distribution.dof", DeprecationWarning, stacklevel=2)
+        warnings.warn("Held.tails goes in 0.4. Use Held.distribution.dof.", DeprecationWarning, stacklevel=2)
         return self.distribution.dof
 
     def output(self, at: int) -> tuple[np.ndarray, Distribution]:

@@ -14,7 +14,7 @@ from .held_out import HeldOut
 
 def judged_by(held: HeldOut, fitted: Fitted, settings: Settings) -> Fitted:
     """A network with its calibration, and the loss of its pruning, by rows held out of all its epochs."""
-    epochs = [record["epoch"] for record in fitted.history[-len(held.snapshots) :]]
+    epochs = [record["epoch"] for record in fitted.history[len(fitted.history) - len(held.snapshots) :]]
     judged = settings.prunes and settings.pruning == "exact" and fitted.epoch in epochs
     loss = pruning_loss(held, epochs, settings, epochs.index(fitted.epoch)) if judged else None
     return replace(fitted, calibration=held.calibration(fitted), pruning=loss)

@@ -69,7 +69,8 @@ def select_and_fit(
     split = None if fraction is None else hold_out(data, fraction, job.seed, job.start)
     if split is not None:
         rest, held = split
-        fitted = train(last.on(rest, monitor=held.score))
+        stage = None if checkpoint is None else checkpoint.stage("training", held)
+        fitted = train(job.on(rest, stage=stage, monitor=held.score))
         return replace(judged_by(held, fitted, job.settings), unseen=np.unique(held.kinds)), job.settings
     fitted = train(last.on(data))
     if job.start is None:
