@@ -78,11 +78,10 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
     estimator.settings_ = settings
     if fitted.outcome is not Outcome.OK:
         TrainingWarning.tell(fitted.outcome)
-    left, total = estimator.n_groups_
-    if left < total and fitted.pruning is not None and fitted.pruning.hurts:
+    loss = fitted.pruning
+    if loss is not None and loss.hurts and estimator.n_groups_[0] < estimator.n_groups_[1]:
         warnings.warn(
-            f'{harm(estimator, fitted.pruning)}. Use a larger keep, or keep="auto" for the smallest network that loses '
-            "nothing.",
+            f'{harm(estimator, loss)}. Use a larger keep, or keep="auto" for the smallest network that loses nothing.',
             TrainingWarning,
             stacklevel=users_level(),
         )
