@@ -70,3 +70,9 @@ def test_a_size_needs_rows_to_choose_by() -> None:
     """contract: an error that says what to do."""
     with pytest.raises(ValueError, match='keep="auto" needs rows that are held out'):
         TDAMPRegressor(**FAST, keep="auto", early_stopping=False).fit(X, Y)
+
+
+def test_a_size_needs_an_epoch_with_all_units() -> None:
+    """contract: an error that says what to do, not a comparison with nothing."""
+    with pytest.raises(ValueError, match="max_epochs 3 or more"):
+        TDAMPRegressor((12,), max_epochs=2, random_state=0, keep="auto").fit(X, Y)

@@ -1,6 +1,6 @@
 """The stages of a training that prunes: all units learn, units go, the others learn anew.
 
-Rows held out judge the network before and after (`selection.pruned`). While units go the data count little and the
+Rows held out judge the network before and after (`selection.pruning`). While units go the data count little and the
 posterior forgets fast, so that the units that remain can take over; then the schedule of the first stage is run again.
 """
 
@@ -18,8 +18,6 @@ BEFORE, DURING = 0.4, 0.2
 """Shares of its epochs: of the first stage, and of the second, in which units go."""
 REST = 0.2
 """Of the second stage: no unit goes yet while the posterior comes to rest, so that what follows can be compared."""
-
-
 LEAD, LEAST = 0.25, 0.3
 """In this share of the last stage data weights grow from so small a part to all: noisy tables want it."""
 

@@ -15,7 +15,8 @@ from .held_out import HeldOut
 def judged_by(held: HeldOut, fitted: Fitted, settings: Settings) -> Fitted:
     """A network with its calibration, and the loss of its pruning, by rows held out of all its epochs."""
     epochs = [record["epoch"] for record in fitted.history[len(fitted.history) - len(held.snapshots) :]]
-    judged = settings.prunes and settings.pruning == "exact" and fitted.epoch in epochs
+    exact = settings.prunes and settings.pruning == "exact"
+    judged = exact and fitted.epoch in epochs and progress(settings, fitted.epoch) == 1  # not one that broke off
     loss = pruning_loss(held, epochs, settings, epochs.index(fitted.epoch)) if judged else None
     return replace(fitted, calibration=held.calibration(fitted), pruning=loss)
 
@@ -48,4 +49,4 @@ def _harmless(held: HeldOut, share: Sequence[float]) -> float:
     While units go the data count little and as much all the time: these snapshots are like each other.
     """
     going = [index for index, done in enumerate(share) if 0 < done < 1]
-    return share[held.latest_good([*going, share.index(1.0)] if 1.0 in share else going)]
+    return share[held.latest_good([*going, share.index(1.0)])]

@@ -20,7 +20,8 @@ def smallest(job: TrainingJob, way: Selection, select: Select) -> Selection | No
     total = sum(prune.n_groups(network, groups, way.settings.prune_inputs))
     goal: Any = prune.goal_units(way.settings, network, groups)
     loss = way.pruning_loss()
-    assert loss is not None
+    if loss is None:
+        raise ValueError('keep="auto" needs an epoch with all units to compare with: give max_epochs 3 or more')
     left = prune.between(total, goal, loss.harmless)
     for number in range(TRIES):
         if left == goal:
