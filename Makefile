@@ -78,6 +78,7 @@ bench: .venv/.bench
 	$(BIN)/tdamp bench uci
 	$(BIN)/tdamp bench classes
 	$(BIN)/tdamp bench compression
+	$(BIN)/tdamp bench pruning
 	$(BIN)/tdamp bench simulated
 	$(BIN)/tdamp bench stream
 	$(BIN)/tdamp bench growth

@@ -32,6 +32,17 @@ MOST_MAPS = 20_000
 """Memory maps of a process above which compiled code is released: Linux allows 65,530, and XLA crashes beyond them."""
 
 
+_STARTS: dict[str, dict] = {}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Every test draws the same numbers from its module's RNG, whichever tests ran before it in the same process."""
+    module = getattr(item, "module", None)
+    if hasattr(module, "RNG"):
+        numbers = module.RNG.bit_generator
+        numbers.state = _STARTS.setdefault(module.__name__, numbers.state)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _release_compiled_code() -> Iterator[None]:
     """What the oracles and benchmarks have compiled, in many shapes, is released before there is too much of it."""

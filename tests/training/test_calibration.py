@@ -71,7 +71,7 @@ def test_carried_to_another_level() -> None:
 
 def test_scores_of_epochs_are_compared_at_their_best_width() -> None:
     """identity: stretching a prediction by a factor of the grid changes none of its scores; a worse mean does."""
-    y, found = errors(400, 2.0, 1.0, 8.0)
+    y, found = errors(400, 4.0, 2.0, 8.0)
     wide = found._replace(epistemic_std=2**0.5 * found.epistemic_std, aleatoric_std=2**0.5 * found.aleatoric_std)
     flat = np.zeros(3), np.full(3, 1e9)
     with pytest.MonkeyPatch.context() as patch:  # no prior, so that nothing but the rows decides

@@ -17,8 +17,9 @@ from .data import Data
 from .sparsity import Rank
 from .stored import Stored
 
-ROWS = 1024
-"""Rows that stand for all: their sum is known to some 5 %, groups that differ by less are alike."""
+ROWS = 8192
+"""Rows that stand for all where there are more. With 1024 chance decides: few rows tell what a rare unit is worth, and
+a unit goes that ranks last in one of many small steps (MNIST, 91 units: 6.8 % validation errors, with 8192 5.9 %)."""
 
 _group_losses = Program(group_losses, like=lambda network, state, rows, group_of: [0] * len(state.layers))
 

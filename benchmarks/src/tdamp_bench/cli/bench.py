@@ -15,6 +15,10 @@ COMPRESSED = (
     "mnist", "tables", "lenet_300_100", "lenet_500_300",
     "airfoil", "compactiv", "puma32h", "satimage", "segment", "spambase",
 )  # fmt: skip
+PRUNED = (
+    "houses", "friedman", "sines", "diabetes", "airfoil", "puma32h",
+    "houses, 5 classes", "corners", "moons", "digits", "segment", "spambase",
+)  # fmt: skip
 RESUMABLE = "What has finished is kept and not run again: the command may be interrupted."
 
 
@@ -68,6 +72,16 @@ def add(commands: argparse._SubParsersAction) -> None:
     compression.add_argument("--seeds", type=count, metavar="N", help="repetitions of every run; default: 3")
     _add_common(compression)
     compression.set_defaults(command=run_compression)
+
+    pruning = kinds.add_parser(
+        "pruning",
+        help='what keep=0.3 and keep="auto" cost on twelve tables, and whether the fit warns',
+        description=RESUMABLE,
+    )
+    pruning.add_argument("--only", nargs="+", choices=PRUNED, metavar="TABLE", help="tables; all by default")
+    pruning.add_argument("--seeds", type=count, metavar="N", help="repetitions of every trial; default: 3")
+    _add_common(pruning)
+    pruning.set_defaults(command=run_pruning)
 
     simulated = kinds.add_parser(
         "simulated",
@@ -136,6 +150,13 @@ def run_compression(chosen: argparse.Namespace) -> None:
     from ..suites.compression.run import run
 
     run(chosen.only, chosen.seeds, chosen.quick, _out(chosen, "compression"))
+
+
+def run_pruning(chosen: argparse.Namespace) -> None:
+    """What pruning costs on tables."""
+    from ..suites.pruning.run import run
+
+    run(chosen.only, chosen.seeds, chosen.quick, _out(chosen, "pruning"))
 
 
 def run_simulated(chosen: argparse.Namespace) -> None:

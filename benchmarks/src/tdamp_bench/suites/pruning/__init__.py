@@ -1,0 +1,1 @@
+"""The benchmark `tdamp bench pruning`: what `keep` costs on twelve tables, and whether the fit says so."""
