@@ -74,16 +74,16 @@ def test_log_partition(name: str) -> None:
 def test_score(name: str) -> None:
     """autodiff: first and minus second derivative of the log-partition in the means, where the case says exact."""
     case, likelihood = CASES[name], LIKELIHOODS[name]
+
+    def log_partition(mean: jax.Array, var: jax.Array, goal: jax.Array) -> jax.Array:
+        return total(likelihood.log_partition(Moments(mean[None], var), goal, noise(name)))
+
+    derivatives = jax.jit(lambda *args: (jax.grad(log_partition)(*args), jax.hessian(log_partition)(*args)))
     for var in VARS:
         z = outputs(name, 0.3, var)
         for y in case.targets:
-            goal, noise_var = target(name, y), noise(name)
-
-            def log_partition(mean: jax.Array, z=z, goal=goal, noise_var=noise_var) -> jax.Array:
-                return total(likelihood.log_partition(Moments(mean[None], z.var), goal, noise_var))
-
-            slope, bend = jax.grad(log_partition)(z.mean[0]), jax.hessian(log_partition)(z.mean[0])
-            score = likelihood.score(z, goal, noise_var)
+            slope, bend = derivatives(z.mean[0], z.var, target(name, y))
+            score = likelihood.score(z, target(name, y), noise(name))
             for k in case.exact:
                 np.testing.assert_allclose(score.score[0, k], slope[k], rtol=1e-5, atol=1e-7)
                 np.testing.assert_allclose(score.prec[0, k], -bend[k, k], rtol=1e-4, atol=1e-6)
@@ -94,12 +94,13 @@ def test_finite_over_the_numeric_range(name: str, dtype: str) -> None:
     """contract: finite scores and log-partitions for means of +-8 and variances of 1e-6 to 1e6; precisions within their
     bounds where the likelihood says that it is log-concave."""
     likelihood = LIKELIHOODS[name]
+    messages = jax.jit(lambda *args: (likelihood.score(*args), likelihood.log_partition(*args)))
     for mean in (-8.0, 0.0, 8.0):
         for var in (1e-6, 1.0, 1e6):
             for y in CASES[name].targets:
                 args = outputs(name, mean, var, dtype), target(name, y, dtype), noise(name, dtype)
-                score = likelihood.score(*args)
-                assert all(bool(jnp.isfinite(a).all()) for a in (*score, likelihood.log_partition(*args)))
+                score, log_partition = messages(*args)
+                assert all(bool(jnp.isfinite(a).all()) for a in (*score, log_partition))
                 assert {a.dtype.name for a in score} == {dtype}
                 if likelihood.log_concave:
                     assert bool((score.prec >= 0).all() and (score.prec * args[0].var <= 1 + 1e-4).all())

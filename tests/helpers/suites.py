@@ -42,13 +42,17 @@ CORE = {
 """Folders, modules and tests, by their paths below tests/."""
 
 SLOWER = {
+    "engine/test_ranking.py::test_it_ranks_as_removal_does",
     "engine/test_settings_paper.py::test_no_trust_region",
     "engine/test_settings_paper.py::test_rho_of_one_is_a_gaussian_prior",
+    "federated/aggregation/test_robust.py::test_honest_clients_keep_their_share",
     "numerics/test_gaussian_argmax.py::test_variances_that_differ",
+    "persistence/test_old_pickles.py::test_an_old_pickle_goes_on_learning",
     "persistence/test_version_0_1.py::test_loading_is_all_that_a_process_does",
     "report/test_from_estimator.py::test_classification_with_frame",
     "test_algorithm_dropout.py::test_the_estimator_passes_it_on",
     # skeletons of CONTRIBUTING, of which the exams examine the like
+    "exams/test_aggregation.py::test_the_skeleton_is_a_rule",
     "exams/test_skeletons.py",
     "factors/activations/test_catalog.py::test_the_skeleton_in_contributing",
     # the exam compares the same score with the same derivatives
