@@ -25,7 +25,8 @@ from tdamp.report import Facts, Held, render, write_report
 from tdamp.report import page as page_module
 from tdamp.report.plots import training
 from tdamp.report.plots.classes import wilson
-from tdamp.report.text import duration, number, percent, plain, short
+from tdamp.report.text import NO_BREAK, duration, number, percent, plain, short
+from tdamp.training.pruning_loss import PruningLoss
 
 VOID = {"meta", "img", "br", "link"}
 TRAINING = ["evidence", "noise", "units"]
@@ -115,6 +116,30 @@ EDGES = {
     "never wrong": (classification(held=Held(np.arange(3), probs=np.eye(3)), history=[]), CLASS[:6]),
     "one input left": (regression(active_prob=(np.eye(7)[0], np.zeros(9), np.zeros(5)), **UNSCORED), NUMBERS[3:5]),
 }
+
+
+PATH = [
+    {"units": 9, "params": 90, "error": 0.1, "error_se": 0.02, "log_score": -0.5, "lost": 0.0, "lost_se": 0.0},
+    {"units": 6, "params": 50, "error": 0.11, "lost": 0.02, "lost_se": 0.03, "removed": ("<a>", "b")},
+    {"units": 3, "params": 20, "error": 0.2, "lost": 0.4, "lost_se": 0.05, "removed": tuple("cdefghijk")},
+]
+
+
+def test_a_path_with_errors_and_names() -> None:
+    """contract: errors stand beside their values, removed columns by name, and the smallest good network is marked."""
+    page = render(classification(frontier=PATH))
+    assert "10 % ± 2 %".replace(" %", NO_BREAK + "%") in page and "columns removed" in page
+    assert "&lt;a&gt;, b" in page and "c, d, e, f, g, h and 3 more" in page
+    assert "Bars are standard errors." in page and "The dotted line is at the smallest network" in page
+    assert "The dotted line" not in render(classification())
+
+
+def test_what_pruning_costs_is_said() -> None:
+    """contract: the loss with its standard error, and whether it is more than chance."""
+    for after, verdict in ((0.89, "or little"), (0.7, "use a larger keep")):
+        page = render(classification(pruning=PruningLoss(-0.3, -0.31, 0.02, 0.9, after, 0.02, 0.5)))
+        assert "Lost by pruning" in page and verdict in page
+    assert "Lost by pruning" not in render(classification())
 
 
 @pytest.fixture(scope="module")

@@ -151,11 +151,15 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log probability of the true classes; higher is better."""
+        scores = self._log_scores(X, y)
+        return float(np.average(scores, weights=validation.weights(sample_weight, scores)))
+
+    def _log_scores(self, X: Any, y: Any) -> np.ndarray:
+        """The log probability of each row's true class."""
         log_probs, codes = self.predict_log_proba(X), self._engine_targets(validation.labels(y))
         if len(codes) != len(log_probs):
             raise ValueError(f"y has {len(codes)} labels, but X has {len(log_probs)} rows: give one label for each row")
-        scores = log_probs[np.arange(len(log_probs)), codes]
-        return float(np.average(scores, weights=validation.weights(sample_weight, scores)))
+        return log_probs[np.arange(len(log_probs)), codes]
 
     def _engine_targets(self, y: Any) -> np.ndarray:
         with hints():

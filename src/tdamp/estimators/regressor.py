@@ -156,15 +156,18 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
 
     def log_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean log density of new observations (of all outputs together), in the units of y; higher is better."""
+        scores = self._log_scores(X, y)
+        return float(np.average(scores, weights=validation.weights(sample_weight, scores)))
+
+    def _log_scores(self, X: Any, y: Any) -> np.ndarray:
+        """The log density of each row's targets together."""
         predicted = self.predict_distribution(X)
         y = validation.observed(y, predicted.mean.shape)
         if self.fitted_.network.output.is_calibrated:
             scores = predicted.log_density(y)
         else:
             scores = batched.log_scores(self.fitted_, self._new_rows(X), self._engine_targets(y))
-        return float(
-            np.average(scores if scores.ndim == 1 else scores.sum(1), weights=validation.weights(sample_weight, y))
-        )
+        return scores if scores.ndim == 1 else scores.sum(1)
 
     def _learn_targets(self, y: np.ndarray, weight: np.ndarray, classes: Any = None) -> None:
         self.single_output_ = y.ndim == 1

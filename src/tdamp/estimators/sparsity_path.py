@@ -27,15 +27,26 @@ class SparsityPath:
         self.frame, self.models = frame, models
 
     def plot(self, path: Any = None) -> Any:
-        """Error, log score and calibration error against the units that remain (extra `report`); saved if `path`."""
+        """Error, log score and calibration error against the units that remain (extra `report`); saved if `path`.
+
+        Bars are standard errors; a line marks the smallest network that loses nothing, if there is one.
+        """
         figure = need("matplotlib.figure", "report").Figure(figsize=(10, 3.2), layout="constrained")
         for axes, name in zip(figure.subplots(1, 3), (self.measure, "log_score", "calibration_error"), strict=True):
-            axes.plot(self.frame["units"], self.frame[name], "o-")
+            axes.errorbar(self.frame["units"], self.frame[name], self.frame.get(f"{name}_se"), fmt="o-", capsize=3)
+            axes.axvline(self.frame["units"][self.smallest], color="0.5", ls=":")
             axes.set(xlabel="units that remain", ylabel=name.replace("_", " "), xscale="log")
             axes.grid(alpha=0.3)
         if path is not None:
             figure.savefig(path)
         return figure
+
+    @property
+    def smallest(self) -> int:
+        """The row of the smallest network whose log score is within a standard error of the best: what `keep="auto"`
+        asks for."""
+        good = self.frame[self.frame["lost"] <= self.frame["lost_se"]]
+        return int(good["units"].idxmin())
 
     @property
     def measure(self) -> str:
@@ -61,17 +72,20 @@ def sparsity_path(
 
     The rows are `X_test`, `y_test`, or a part of X, y that is split off, equal rows together. The frame has keep,
     units, inputs, params, multiply_adds, the error (rmse of a regression, share of wrong labels of a classification),
-    log_score, and calibration_error (mean deviation of the coverage of central intervals; expected calibration error),
-    and seconds.
+    log_score, calibration_error (mean deviation of the coverage of central intervals; expected calibration error),
+    and seconds. rmse_se or error_se and log_score_se are standard errors; lost is the log score that the best network
+    of the path has more, row by row, and lost_se the standard error of this difference; removed are the columns that
+    the next larger network of the path still had; warned says whether the fit warned that its pruning costs something.
     """
     if (X_test is None) != (y_test is None):
         raise ValueError("give both X_test and y_test, or neither")
     if X_test is None:
         X, X_test, y, y_test = _split_off(X, y, test_size, random_state, not isinstance(estimator, TDAMPRegressor))
-    rows, models = [], []
+    rows, models, log_scores = [], [], []
     for keep in keeps:
         model = clone(estimator).set_params(keep=keep).fit(X, y)
-        network = model.fitted_.network
+        network, loss = model.fitted_.network, model.pruning_loss_
+        log_scores.append(model._log_scores(X_test, y_test))
         rows.append(
             {
                 "keep": keep,
@@ -80,11 +94,32 @@ def sparsity_path(
                 "params": network.n_params,
                 "multiply_adds": network.n_multiply_adds,
                 **_scores(model, X_test, y_test),
+                "log_score_se": _std_error(log_scores[-1]),
                 "seconds": float(model.history_["seconds"].sum()),
+                "warned": loss is not None and loss.hurts,
             }
         )
         models.append(model)
-    return SparsityPath(pd.DataFrame(rows), models)
+    best = log_scores[int(np.argmax([scores.mean() for scores in log_scores]))]
+    frame = pd.DataFrame(rows).assign(
+        lost=[float((best - scores).mean()) for scores in log_scores],
+        lost_se=[_std_error(best - scores) for scores in log_scores],
+        removed=_removed(models),
+    )
+    return SparsityPath(frame, models)
+
+
+def _removed(models: list[Any]) -> list[tuple[str, ...]]:
+    """Names of the columns that each model lacks and the next larger one has; the largest is compared with all."""
+    names = getattr(models[0], "feature_names_in_", None) if models else None
+    before: Any = None
+    removed: list[tuple[str, ...]] = [()] * len(models)
+    for i in sorted(range(len(models)), key=lambda i: -models[i].n_units_):
+        inputs = models[i].fitted_.inputs
+        gone = np.setdiff1d(np.arange(models[i].network_.widths[0]) if before is None else before, inputs)
+        removed[i] = tuple(str(column if names is None else names[column]) for column in gone)
+        before = inputs
+    return removed
 
 
 def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tuple[Any, ...]:
@@ -109,8 +144,16 @@ def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
         predicted = model.predict_distribution(X)
         mean, y = predicted.mean, np.asarray(y, np.float64).reshape(predicted.mean.shape)
         misses = [abs(predicted.covered(y, level) - level) for level in LEVELS]
-        return {"rmse": metrics.rmse(y, mean), "log_score": log_score, "calibration_error": float(np.mean(misses))}
+        rmse, squares = metrics.rmse(y, mean), np.square(y - mean).reshape(len(y), -1).mean(1)
+        errors = {"rmse": rmse, "rmse_se": _std_error(squares) / (2 * rmse) if rmse else 0.0}
+        return {**errors, "log_score": log_score, "calibration_error": float(np.mean(misses))}
     probs = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, np.asarray(y))
     error, calibration = metrics.error_rate(codes, probs), metrics.ece(codes, probs)
-    return {"error": error, "log_score": log_score, "calibration_error": calibration}
+    errors = {"error": error, "error_se": _std_error(codes != probs.argmax(1))}
+    return {**errors, "log_score": log_score, "calibration_error": calibration}
+
+
+def _std_error(values: np.ndarray) -> float:
+    """The standard error of the mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

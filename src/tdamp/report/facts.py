@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numerics.distribution import Distribution
+from ..training.pruning_loss import PruningLoss
 
 
 class Wording(NamedTuple):
@@ -18,9 +19,13 @@ class Wording(NamedTuple):
 
     noise_in: str  # what the noise is in
     error: str  # the name of the error along a sparsity path
+    quality: str  # what a loss by pruning is measured in
 
 
-TASKS = {"regression": Wording("targets", "rmse"), "classification": Wording("class scores", "error")}
+TASKS = {
+    "regression": Wording("targets", "rmse", "R²"),
+    "classification": Wording("class scores", "error", "accuracy"),
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,9 @@ class Facts:
     active_prob: P(active) of all units asked for, a layer at a time, inputs first; 0 for removed ones.
     feature_names: of all inputs; () numbers them. image_shape: (height, width) if the inputs are an image's pixels.
     epoch: whose posterior it is, counted from 1; None is the last.
-    frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error.
+    pruning: what pruning costs on rows not trained on, where it was judged.
+    frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error; and, where
+        known, error_se or rmse_se and log_score_se, lost and lost_se against the best model, names of removed columns.
     """
 
     title: str
@@ -118,9 +125,10 @@ class Facts:
     image_shape: tuple[int, int] | None = None
     classes: tuple[str, ...] | None = None
     held: Held | None = None
-    frontier: Sequence[Mapping[str, float]] | None = None
+    frontier: Sequence[Mapping[str, Any]] | None = None
     notes: Sequence[str] = ()
     epoch: int | None = None
+    pruning: PruningLoss | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for facts that contradict each other."""

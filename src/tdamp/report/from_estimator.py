@@ -42,7 +42,7 @@ def facts_of(
     title: str | None = None,
     image_shape: tuple[int, int] | None = None,
     n_rows: int = 0,
-    frontier: Sequence[Mapping[str, float]] | None = None,
+    frontier: Sequence[Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
 ) -> Facts:
     """The facts of a fitted estimator for its report."""
@@ -68,6 +68,7 @@ def facts_of(
         frontier=frontier,
         notes=tuple(notes),
         epoch=fitted.epoch or None,
+        pruning=fitted.pruning,
     )
 
 

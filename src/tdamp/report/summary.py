@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import metrics
 from ..engine.network import n_params
+from ..training.pruning_loss import PruningLoss
 from .facts import TASKS, Facts, Held
 from .plots.training import noise_levels
 from .text import DASH, duration, number, percent, safe
@@ -97,6 +98,8 @@ def details(facts: Facts) -> list[Line]:
         ),
         Line("Parameters", _before_after(before, after), "weights and biases, before and after pruning"),
     ]
+    if facts.pruning is not None:
+        lines.append(pruning(facts.pruning, facts.task))
     if facts.history:
         level = noise_levels(facts)[(facts.epoch or len(facts.history)) - 1]
         text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
@@ -116,6 +119,17 @@ def details(facts: Facts) -> list[Line]:
     if facts.held is not None:
         lines.insert(1, Line("Rows scored", f"{len(facts.held.y):,}", facts.held.where))
     return lines
+
+
+def pruning(loss: PruningLoss, task: str) -> Line:
+    """What pruning costs."""
+    name, lost = TASKS[task].quality, loss.accuracy
+    verdict = (
+        "more than chance explains: use a larger keep" if loss.hurts else "no more than chance explains, or little"
+    )
+    before, after = (number(value, 3) for value in (loss.accuracy_before, loss.accuracy_after))
+    text = f"{number(lost.mean, 2)} ± {number(lost.std_error, 2)}"
+    return Line("Lost by pruning", text, f"{name} on rows not trained on, {before} before and {after} after: {verdict}")
 
 
 def tiles(lines: list[Line]) -> str:

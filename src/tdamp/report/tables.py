@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from .facts import Facts
 from .plots.units import frontier_rows, kept, known
-from .text import DASH, number, percent, safe
+from .text import DASH, number, percent, safe, short
 
 EPOCHS_SHOWN = 50
 
@@ -21,6 +23,8 @@ NAMES = {
     "log_score": "log score",
     "calibration_error": "calibration error",
 }
+MOST_NAMES = 6
+"""Removed columns that are named for a step of the path."""
 SHARES = ("error", "calibration_error")
 FIRST = ("epoch", "seconds", "data_weight", "noise_var", "log_evidence", "held_out", "active_units")
 
@@ -39,8 +43,12 @@ def frontier(facts: Facts) -> str:
     if not rows:
         return ""
     keys = [key for key in NAMES if any(known(row, key) for row in rows)]
-    cells = [[_frontier_cell(key, row[key]) if known(row, key) else DASH for key in keys] for row in rows]
-    html = table("Sparsity path", [NAMES[key] for key in keys], cells)
+    cells = [[_frontier_cell(key, row) if known(row, key) else DASH for key in keys] for row in rows]
+    head = [NAMES[key] for key in keys]
+    if any(row.get("removed") for row in rows):
+        head.append("columns removed")
+        cells = [[*cell, _removed(row.get("removed", ()))] for cell, row in zip(cells, rows, strict=True)]
+    html = table("Sparsity path", head, cells)
     return f'<div class="card"><h3>The path in numbers</h3>{html}</div>'
 
 
@@ -61,12 +69,20 @@ def epochs(facts: Facts) -> str:
     return f'<details class="card"><summary>{title}</summary>{table("Epoch by epoch", head, rows)}</details>'
 
 
-def _frontier_cell(key: str, value: float) -> str:
+def _frontier_cell(key: str, row: Mapping[str, Any]) -> str:
+    value, error = row[key], f"{key}_se"
     if key == "keep":
         return kept(value)
-    if key in SHARES:
-        return percent(value)
-    return f"{round(value):,}" if key in ("units", "params") else number(value, 3)
+    if key in ("units", "params"):
+        return f"{round(value):,}"
+    written = percent if key in SHARES else partial(number, digits=3)
+    return f"{written(value)} ± {written(row[error])}" if known(row, error) else written(value)
+
+
+def _removed(names: Sequence[str]) -> str:
+    """Columns that the next larger network still has."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return safe(", ".join(short(name, 20) for name in names[:MOST_NAMES]) + more) or DASH
 
 
 def _value(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..axes import legend, marker, scale, tint
-from ..canvas import GRID, INK, SERIES, Picture, need, picture
+from ..canvas import GRID, INK, MUTED, SERIES, Picture, need, picture
 from ..facts import TASKS, Facts
 from ..text import number, percent, short
 from .training import layer_name
@@ -95,14 +95,14 @@ def hidden(facts: Facts) -> Picture:
     return picture("hidden", "Hidden units in use", read, paint)
 
 
-def frontier_rows(facts: Facts) -> list[Mapping[str, float]]:
+def frontier_rows(facts: Facts) -> list[Mapping[str, Any]]:
     """Models of the path that have a size and an error, by size."""
     size, error = frontier_keys(facts)
     rows = [row for row in facts.frontier or () if all(known(row, key) for key in (size, error))]
     return sorted(rows, key=lambda row: row[size])
 
 
-def known(row: Mapping[str, float], key: str) -> bool:
+def known(row: Mapping[str, Any], key: str) -> bool:
     """Whether a model of the path has a number under `key`."""
     return row.get(key) is not None and bool(np.isfinite(row[key]))
 
@@ -122,11 +122,16 @@ def frontier(facts: Facts) -> Picture:
     """Error against size."""
     rows, (size, error) = frontier_rows(facts), frontier_keys(facts)
     sizes = np.array([row[size] for row in rows], np.float64)
-    errors = np.array([row[error] for row in rows], np.float64) * (100 if error == "error" else 1)
+    unit, bar = 100 if error == "error" else 1, f"{error}_se"
+    errors = np.array([row[error] for row in rows], np.float64) * unit
+    bars = np.array([row[bar] if known(row, bar) else 0 for row in rows], np.float64) * unit
+    good = [row[size] for row in rows if known(row, "lost") and known(row, "lost_se") and row["lost"] <= row["lost_se"]]
 
     def paint(figure: Any) -> None:
         axes = figure.subplots()
-        axes.plot(sizes, errors, color=SERIES[0], marker=marker(sizes) or ".")
+        axes.errorbar(sizes, errors, bars if bars.any() else None, color=SERIES[0], marker=marker(sizes) or ".")
+        if good:
+            axes.axvline(min(good), color=MUTED, ls=":", lw=1)
         for row, x, y in zip(rows, sizes, errors, strict=True):
             if len(rows) <= 10 and known(row, "keep"):
                 axes.annotate(kept(row["keep"]), (x, y), (4, 5), textcoords="offset points", color=INK, fontsize=10)
@@ -138,4 +143,8 @@ def frontier(facts: Facts) -> Picture:
     read = (
         "Each point is a network pruned to the share of units beside it; the best compromise is where the curve bends."
     )
+    if bars.any():
+        read += " Bars are standard errors."
+    if good:
+        read += " The dotted line is at the smallest network whose log score is within a standard error of the best."
     return picture("frontier", "Error against size", read, paint)
