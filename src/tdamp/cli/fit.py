@@ -67,7 +67,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--checkpoint",
         type=Path,
         metavar="FOLDER",
-        help="keep what training has come to: after a crash the same command goes on from there; removed in the end",
+        help="keep the state of the training: after a crash the same command goes on from there; removed at the end",
     )
     arguments.add_outcome(fit)
     fit.set_defaults(command=run)
