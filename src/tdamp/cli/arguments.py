@@ -129,7 +129,7 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         help="paper: the published method as printed, without early stopping or calibration; further options win",
     )
     parser.add_argument("--noise-every", choices=("minibatch", "epoch"), help="how often the noise is learned")
-    parser.add_argument("--noise-rate", type=probability, metavar="0.02", help="how much 100 rows tell the noise")
+    parser.add_argument("--noise-rate", type=probability, metavar="0.02", help="how fast the noise is learned")
     parser.add_argument("--trust", type=trust, metavar="4|none", help="how far a minibatch may move a layer")
     parser.add_argument("--centre-rate", type=rate, metavar="0.02", help="how fast hidden layers are centred; 0: never")
     parser.add_argument("--input-dropout", type=rate, metavar="0", help="share of the inputs left out, row by row")

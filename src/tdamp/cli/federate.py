@@ -85,7 +85,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--noise-multiplier", type=arguments.positive, metavar="Z", help="privacy: noise on the sum, in units of --clip"
     )
-    parser.add_argument("--delta", type=arguments.coverage, default=1e-5, help="of the privacy's account; 1e-5")
+    parser.add_argument("--delta", type=arguments.coverage, default=1e-5, help="privacy: delta, 1e-5 by default")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto")
     parser.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of layers")
     parser.add_argument("--keep", type=arguments.keep, metavar="0.3|40", help="what remains of the units")

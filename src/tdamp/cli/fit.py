@@ -62,12 +62,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--category", nargs="+", action="extend", default=[], metavar="COL", help="columns whose numbers are only names"
     )
     fit.add_argument("--seed", type=arguments.seed, default=0, help="of the start, the order and the test rows")
-    fit.add_argument("--log", type=Path, metavar="FILE", help="tell the training to the end of a file of JSON lines")
+    fit.add_argument("--log", type=Path, metavar="FILE", help="append the training's log to FILE, as JSON lines")
     fit.add_argument(
         "--checkpoint",
         type=Path,
         metavar="FOLDER",
-        help="keep what training has come to: after a crash the same command goes on from there; removed in the end",
+        help="keep the state of the training: after a crash the same command goes on from there; removed at the end",
     )
     arguments.add_outcome(fit)
     fit.set_defaults(command=run)

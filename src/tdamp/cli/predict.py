@@ -48,7 +48,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     predict.add_argument(
         "--copy", nargs="+", action="extend", default=[], metavar="COL", help="columns of DATA to put before them"
     )
-    predict.add_argument("--no-scores", action="store_true", help="do not look at the target, should it be there")
+    predict.add_argument("--no-scores", action="store_true", help="ignore the target, if the table has it")
     predict.add_argument("--json", action="store_true", help="print one JSON object")
     predict.set_defaults(command=run)
 
