@@ -55,8 +55,8 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         `Settings`.
     early_stopping : judge epochs by the log score of rows that are not trained on; "auto" does so when there are rows
         enough. They also say how wide a regression predicts. `validation_fraction` of the rows is held out, and
-        training stops after `patience` epochs without a better score. A network with a Gaussian prior and all its units
-        is then trained on all rows; up to 3,000 rows are judged by five-fold cross-validation instead.
+        training stops after `patience` epochs without a better score. A network with a Gaussian prior, pruned to an
+        exact size or not, is then trained on all rows; up to 3,000 rows are judged by five-fold cross-validation.
     prediction : "posterior" carries the weights' uncertainty through the network; "mean" predicts by the network of the
         posterior means, with the noise as its only uncertainty. Exports do the same.
     standardize : bring the inputs (and a regression's targets) to mean zero and variance one. Inputs that are zero in

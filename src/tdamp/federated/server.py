@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from ..engine.state import State, evidence, is_finite, remove
 from ..engine.turbo import Layer
 from ..factors.priors.catalog import PRIORS
 from ..training.best import Best
+from ..training.outcome import TrainingWarning
 from ..training.sparsity import SparsityControl
 from . import calibration
 from .aggregation.base import Round, power, shares_of, weighted_sum
@@ -29,6 +31,13 @@ from .packing import pack_broadcast, unpack_upload
 from .terms import Terms
 
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
+
+
+KEPT_TO_THEMSELVES = (
+    "clients of a private federation do not say what their rows would lose without a unit, so that units go by the "
+    "posterior's evidence: where hidden layers are wide the strongest columns may go first. Compare the model with one "
+    "that keeps all its units, or prune where the rows are."
+)
 
 
 class Diverged(ArithmeticError):
@@ -205,7 +214,12 @@ class Server:
         self.state = jax.device_get(_m_step(plan, self.group_of, self.state, nothing)[0])
 
     def _remove_units(self, losses: Sequence[np.ndarray]) -> None:
-        """Remove units by the sparsity control; what is removed is not sent again."""
+        """Remove units by the sparsity control; what is removed is not sent again.
+
+        A warning says once when clients were to send losses and keep them to themselves.
+        """
+        if self.terms.sends_losses and not losses and self.rounds_done == 1:
+            warnings.warn(KEPT_TO_THEMSELVES, TrainingWarning, stacklevel=2)
 
         def rank(state: State) -> list[np.ndarray]:
             return list(losses) or evidence(state, self.group_of)

@@ -1,7 +1,8 @@
 """A table's fit: rows held out of a training choose how long to train, and then they are learned from, too.
 
 How long to train and how wide to predict is found by cross-validation (small tables), or by rows held out of a first
-training. A network with all its units is then trained on every row; all others are trained once.
+training. A network with a Gaussian prior, pruned to an exact size or not, is then trained on every row; all others are
+trained once.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def select_and_fit(
 
 
 def learns_from_all(settings: Settings, n_rows: int) -> bool:
-    """Whether rows held out are learned from in the end: by a network of all its units, if they are not too many."""
+    """Whether rows held out are learned from in the end: if they are not too many, under a Gaussian prior, and unless
+    the paper's rule prunes, whose size is the data's own."""
     return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and settings.pruning == "exact"
 
 

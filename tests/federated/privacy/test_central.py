@@ -35,6 +35,7 @@ from tdamp.federated.rounds import PrivateRounds, run_rounds
 from tdamp.federated.server import Server
 from tdamp.federated.validate import problem_of_upload
 from tdamp.prediction import batched
+from tdamp.training.outcome import TrainingWarning
 
 QUIET = 1e-15
 """A noise multiplier that only rounding can see."""
@@ -176,6 +177,16 @@ def test_what_cannot_be_clipped_is_refused() -> None:
     assert "not positive" in (
         policy.problem_of_upload(server, upload._replace(posterior=(certain, *upload.posterior[1:]))) or ""
     )
+
+
+def test_private_pruning_is_warned_of_once() -> None:
+    """contract: clients' losses stay with them, units go by evidence, and the first round says so."""
+    agreed = terms("regression", keep=0.5, ranking="loss", prune_start=0.3, prune_end=0.6)
+    server, clients = federation(agreed, *problem("regression", 60), np.split(np.arange(60), 3))
+    with pytest.warns(TrainingWarning, match="by the posterior's evidence") as caught:
+        rounds = len(list(run_rounds(server, clients, PrivateRounds(Privacy(4.0, 0.1), rng=np.random.default_rng(0)))))
+    assert rounds == 3 and len(caught) == 1
+    assert sum(map(len, server.kept)) < sum(agreed.network.widths)
 
 
 def test_a_sum_under_masks() -> None:

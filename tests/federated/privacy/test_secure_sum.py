@@ -47,6 +47,22 @@ def test_the_total_is_enough(task: str, changes: dict[str, Any]) -> None:
     assert summed.rounds_done == 3
 
 
+def test_units_go_by_the_sum_of_losses() -> None:
+    """twin: units that go are those that `Server.aggregate` removes by the clients' losses."""
+    changes: Any = {"keep": 0.5, "ranking": "loss", "prune_start": 0.3, "prune_end": 0.6}
+    agreed, summed, clients = little("regression", **changes)
+    _, plain, _ = little("regression", **changes)
+    for _ in range(3):
+        uploads = uploads_of(summed, clients)
+        parts = [sums_of(agreed, summed.broadcast(k), upload) for k, upload in uploads.items()]
+        assert list(parts[0]) == names(agreed) and "0.losses" in parts[0]
+        absorb(summed, decoded(added([encoded(part, len(parts)) for part in parts])))
+        plain.aggregate(uploads)
+    assert sum(map(len, summed.kept)) < sum(agreed.network.widths)
+    for ours, theirs in zip(summed.kept, plain.kept, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @given(seed=st.integers(0, 2**32 - 1), clients=st.integers(2, 9))
 def test_masks_cancel(seed: int, clients: int) -> None:
     """identity: with pairwise masks, drawn from all numbers modulo 2^64, the total has the same bits."""

@@ -52,7 +52,7 @@ def sums_of(terms: Terms, broadcast: Broadcast, upload: Upload) -> Arrays:
     if not terms.noise_at_clients:  # sums over rows as they are
         sums["noise.weight"] = np.asarray(upload.noise_stats.weight, np.float64) / broadcast.n_rows
         sums["noise.sums"] = upload.noise_stats.sums / _noise_unit(terms, state) / broadcast.n_rows
-    return sums
+    return sums | {f"{l}.losses": loss / broadcast.n_rows for l, loss in enumerate(upload.losses)}
 
 
 def names(terms: Terms) -> list[str]:
@@ -62,7 +62,8 @@ def names(terms: Terms) -> list[str]:
         for l in range(len(terms.network.widths) - 1)
     ]
     noise = ["noise"] if terms.noise_at_clients else ["noise.weight", "noise.sums"]
-    return ["share", "log_evidence", *(name for layer in layers for name in layer), *noise]
+    losses = [f"{l}.losses" for l in range(terms.network.n_layers)] if terms.sends_losses else []
+    return ["share", "log_evidence", *(name for layer in layers for name in layer), *noise, *losses]
 
 
 def encoded(sums: Arrays, n_clients: int) -> Arrays:
@@ -101,7 +102,8 @@ def absorb(server: Server, totals: Arrays) -> None:
         average.append(layer._replace(**parts))
     centres = [layer.centre + totals[f"{l}.centre"] / share for l, layer in enumerate(server.state.layers)]
     noise = server.next_noise_var([_average_upload(server, totals, share)], [1.0])
-    server.end_round(server.take_step(average), centres, noise)
+    losses = [totals[f"{l}.losses"] for l in range(len(average))] if server.terms.sends_losses else []
+    server.end_round(server.take_step(average), centres, noise, losses)
 
 
 def check(terms: Terms) -> None:
