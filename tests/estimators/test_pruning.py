@@ -11,7 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tdamp import TDAMPClassifier, TDAMPRegressor
+from tdamp import Settings, TDAMPClassifier, TDAMPRegressor
+from tdamp.selection import size
+from tdamp.selection.held_out import HeldOut, Scored
+from tdamp.selection.selection import Selection
+from tdamp.training.data import Data
 from tdamp.training.outcome import TrainingWarning
 
 RNG = np.random.default_rng(0)
@@ -58,12 +62,43 @@ def test_budgets(name: str, budget: int) -> None:
 
 
 def test_a_size_that_costs_nothing_is_found() -> None:
-    """contract: fewer units than all, a log score within a standard error of that of all; a group counts as one."""
+    """contract: fewer units than all; log score and accuracy within a standard error of all units'; a group is one."""
     label = (X["a"] + 0.3 * RNG.normal(size=240) > 0).astype(int)
     model = TDAMPClassifier(**FAST, keep="auto", groups=[["e", "f"]]).fit(X, label)
     left, total = model.n_groups_
     assert total == 17 and 2 <= left < total
-    assert model.pruning_loss_ is not None and model.pruning_loss_.log_score.within(1)
+    loss = model.pruning_loss_
+    assert loss is not None and loss.log_score.within(1) and loss.accuracy.within(1)
+
+
+@pytest.mark.parametrize("spared", [True, False])
+def test_where_no_smaller_network_is_good_the_fit_is_the_one_without_a_goal(
+    spared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """twin: keep=None, bit for bit; inputs that are spared are not counted."""
+    monkeypatch.setattr(size, "_is_good", lambda selection, whole: False)
+    whole = TDAMPRegressor(**FAST).fit(X, Y)
+    model = TDAMPRegressor(**FAST, keep="auto", prune_inputs=not spared).fit(X, Y)
+    assert model.n_groups_ == ((12, 12) if spared else (18, 18))
+    assert model.pruning_loss_ is None
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
+def test_a_size_is_compared_with_a_fit_without_a_goal() -> None:
+    """identity: a size is good only if both scores are within a standard error of the whole network's, row by row."""
+    rng = np.random.default_rng(0)
+    scores, errors = rng.normal(size=(2, 400))
+
+    def selection(log_score: float, accuracy: float) -> Selection:
+        held = HeldOut(Data(np.arange(400.0)[:, None], np.zeros((400, 1)), np.ones(400)), None)  # type: ignore[arg-type]
+        noise = rng.normal(size=400)
+        noise -= noise.mean()
+        held.snapshots.append(Scored(None, scores + noise + log_score, errors + noise - accuracy, None))  # type: ignore[arg-type]
+        return Selection(held, {1: 0.0}, Settings())
+
+    whole, error = selection(0, 0), (2 / 400) ** 0.5
+    for log_score, accuracy, good in ((-0.5, -0.5, True), (-1.5, 0, False), (0, -1.5, False), (1.5, 1.5, True)):
+        assert selection(log_score * error, accuracy * error).is_as_good_as(whole) is good
 
 
 def test_a_size_needs_rows_to_choose_by() -> None:

@@ -66,7 +66,7 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
             job = replace(job, tick=None if show is None else lambda epochs: show(epochs, None, {}))
             fitted = fit_streamed(job, data, checkpoint)
         else:
-            how: dict[str, Any] = {"streams": problem.streams, "others": problem.others, "any_size": problem.any_size}
+            how: dict[str, Any] = {"streams": problem.streams, "others": problem.others, "whole": problem.whole}
             fitted, settings = select_and_fit(job, problem.fraction, show=show, checkpoint=checkpoint, **how)
             before = None if start is None else start.learned
             fitted = replace(fitted, learned=learned(before, data.x, data.y))

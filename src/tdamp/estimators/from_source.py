@@ -18,7 +18,7 @@ from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
-from .parameters import is_auto, network_of, seed_of, settings_of, with_goal
+from .parameters import network_of, of_whole, seed_of, settings_of, with_goal
 from .preprocess import Problem, check_continues, continued
 
 SOURCES = 2**31
@@ -40,6 +40,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
         network = network_of(estimator)
         check_continues(estimator, network, first=start is None)
         settings, holds_out = settings_of(estimator, network, known.n_rows)
+        whole = of_whole(estimator, settings)
         settings = with_goal(estimator, network, settings)
         fraction = estimator.validation_fraction if holds_out else None
         n_rows, n_inputs = known.n_rows, known.shape.n_inputs
@@ -51,8 +52,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
                 estimator._source_targets(known),
             )
             data = store(known, to_x, to_y, folder, held, rng, tick)
-        any_size = is_auto(estimator.keep)
-        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, any_size=any_size)
+        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, whole=whole)
 
 
 def _check_parameters(estimator: Any) -> None:

@@ -123,6 +123,11 @@ def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
     return replace(staged(settings, None if is_auto(estimator.max_epochs) else settings.max_epochs), **goal)
 
 
+def of_whole(estimator: Any, settings: Settings) -> Settings | None:
+    """The settings of the network with all units that keep="auto" is compared with; None for another goal."""
+    return replace(settings, prune_inputs=bool(estimator.prune_inputs)) if is_auto(estimator.keep) else None
+
+
 def anneals(estimator: Any, network: Network, n_rows: int) -> bool:
     """Whether this is a classification for `defaults.choose_classes`."""
     plain = estimator.preset is None and estimator.prior in ("auto", "gaussian")

@@ -22,7 +22,7 @@ from ..training.repeats import repeats_by_design, warn_of_copies
 from ..training.stored import Streamed
 from . import validation
 from .defaults import counted_once
-from .parameters import anneals, is_auto, network_of, settings_of, with_goal
+from .parameters import anneals, is_auto, network_of, of_whole, settings_of, with_goal
 
 MOST_COPIES = 4
 """Times as many rows, at most, when weights are taken as copies."""
@@ -38,8 +38,8 @@ class Problem:
     """What an estimator is to train: the network, rows in the engine's units, and how.
 
     A `fraction` of the rows may be held out (None: none), and `others` are settings that rows held out may prefer.
-    `start` is the fit to continue; where it `streams`, all rows are new to it. With `any_size` rows held out choose how
-    many units remain, from all down to the settings' goal.
+    `start` is the fit to continue; where it `streams`, all rows are new to it. With settings for the `whole` network
+    rows held out choose how many units remain, from all down to the goal of `settings`.
     """
 
     network: Network
@@ -49,7 +49,7 @@ class Problem:
     start: Fitted | None = None
     others: Sequence[Settings] = ()
     streams: bool = False
-    any_size: bool = False
+    whole: Settings | None = None
 
 
 def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -62,7 +62,8 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
         warn_of_copies(data.x, data.y)
     compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
     aimed = [with_goal(estimator, network, one) for one in (settings, *([counted_once(settings)] if compares else []))]
-    return Problem(network, data, aimed[0], fraction, start, aimed[1:], any_size=is_auto(estimator.keep))
+    whole = of_whole(estimator, settings)
+    return Problem(network, data, aimed[0], fraction, start, aimed[1:], whole=whole)
 
 
 def continued(estimator: Any) -> Fitted | None:

@@ -92,11 +92,11 @@ class HeldOut:
 
     def lost(self, before: int, after: int) -> MeanLoss:
         """By how much the mean log score of one snapshot is less than that of another."""
-        return self._mean(self.snapshots[before].log_scores - self.snapshots[after].log_scores)
+        return self.mean_of(self.snapshots[before].log_scores - self.snapshots[after].log_scores)
 
     def lost_accuracy(self, before: int, after: int) -> MeanLoss:
         """By how much the accuracy, or R2, of one snapshot is less than that of another."""
-        return self._mean(self.snapshots[after].errors - self.snapshots[before].errors)
+        return self.mean_of(self.snapshots[after].errors - self.snapshots[before].errors)
 
     def mean_log_score(self, index: int) -> float:
         """Of a snapshot."""
@@ -106,7 +106,8 @@ class HeldOut:
         """The share of the rows whose class is right, or R2."""
         return 1 - float(np.average(self.snapshots[index].errors, weights=self.data.weight))
 
-    def _mean(self, lost: np.ndarray) -> MeanLoss:
+    def mean_of(self, lost: np.ndarray) -> MeanLoss:
+        """Of numbers, one for each row."""
         share, kind = self.data.weight / self.data.weight.sum(), np.unique(self.kinds, return_inverse=True)[1]
         mean = float(share @ lost)
         return MeanLoss(mean, float(np.sqrt(np.square(np.bincount(kind, share * (lost - mean))).sum())))

@@ -34,12 +34,13 @@ REFIT_ROWS = 100_000
 
 def select_and_fit(
     job: TrainingJob, fraction: float | None, *, streams: bool = False, others: Sequence[Settings] = (),
-    any_size: bool = False, show: Callback | None = None, checkpoint: Checkpoint | None = None,
+    whole: Settings | None = None, show: Callback | None = None, checkpoint: Checkpoint | None = None,
 ) -> tuple[Fitted, Settings]:  # fmt: skip
     """Train on the job's rows, `fraction` of which may be held out (None: none), and calibrate.
 
     Where rows that are held out are learned from in the end, they also choose between the job's settings and `others`,
-    and with `any_size` how many units remain, from all down to the goal; the settings that were chosen are returned.
+    and, where there are settings to train the `whole` network by, how many units remain, from all down to the goal; the
+    settings that were chosen are returned.
     A training that continues from a start holds out what the start is known not to have learned from, or nothing.
     Where it `streams` all rows are new to the start, and are predicted before they are learned from.
     Where there are several trainings the job's callback is called in the last one, whose posterior it is, and `show`
@@ -55,14 +56,14 @@ def select_and_fit(
             selection = select(replace(job, settings=settings), name="other" * number)
             if selection is not None and (best is None or selection.score() > best.score()):
                 best = selection
-        if best is not None and any_size:
-            best = smallest(job, best, select)
+        if best is not None and whole is not None:
+            best = smallest(job, best, whole, select)
         if best is not None:
             fitted = train(last.on(data, settings=best.settings_to_train()))
             history = _with_scores(fitted.history, best.scores)
             calibration, loss = best.calibration(fitted), best.pruning_loss()
             return replace(fitted, history=history, calibration=calibration, pruning=loss), best.settings
-    if any_size:
+    if whole is not None:
         raise ValueError(
             'keep="auto" needs rows that are held out and learned from in the end: use early_stopping="auto", the '
             f"Gaussian prior, a fit from the start and {REFIT_ROWS} rows at most, or give keep a number"

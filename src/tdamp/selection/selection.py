@@ -38,6 +38,12 @@ class Selection:
         """Mean log score of the chosen snapshot."""
         return list(self.scores.values())[self.chosen]
 
+    def is_as_good_as(self, other: Selection) -> bool:
+        """Whether log score, and accuracy or R2, are within a standard error of another one's, by the same rows."""
+        theirs, ours = (each.held.snapshots[each.chosen] for each in (other, self))
+        lost = theirs.log_scores - ours.log_scores, ours.errors - theirs.errors
+        return all(self.held.mean_of(each).within(1) for each in lost)
+
     def settings_to_train(self) -> Settings:
         """Those of the training, ended with the chosen epoch."""
         return ended_after(self.settings, list(self.scores)[self.chosen])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine import prune
+from ..engine.settings import Settings
 from ..training.fit import TrainingJob
 from .selection import Select, Selection
 
@@ -13,10 +14,14 @@ TRIES = 3
 """Sizes that are tried, each halfway to all units from the one before, if the first one costs more than it seemed."""
 
 
-def smallest(job: TrainingJob, way: Selection, select: Select) -> Selection | None:
-    """The selection for the smallest network whose log score is within a standard error of the best of the `way`, which
-    led to the job's goal, and of the network with all units."""
+def smallest(job: TrainingJob, way: Selection, whole: Settings, select: Select) -> Selection | None:
+    """The selection of the smallest network whose log score and accuracy or R2, are within a standard error of the best's.
+
+    The best is one of the `way`, which led to the job's goal, or of a training by the settings of the `whole` network,
+    which is the answer if no smaller one is good.
+    """
     network, groups = job.network, job.groups
+    best = select(replace(job, settings=whole), name="whole")
     total = sum(prune.n_groups(network, groups, way.settings.prune_inputs))
     goal: Any = prune.goal_units(way.settings, network, groups)
     loss = way.pruning_loss()
@@ -28,8 +33,15 @@ def smallest(job: TrainingJob, way: Selection, select: Select) -> Selection | No
             selection: Selection | None = way
         else:
             selection = select(replace(job, settings=replace(way.settings, keep=left)), name=f"size{number}")
-        loss = None if selection is None else selection.pruning_loss()
-        if loss is not None and loss.log_score.within(1):
+        if selection is not None and _is_good(selection, best):
             return selection
         left = round((left + total) / 2)
-    return select(replace(job, settings=replace(way.settings, keep=total)), name=f"size{TRIES}")
+    return best if best is not None else select(replace(job, settings=replace(way.settings, keep=total)), name="all")
+
+
+def _is_good(selection: Selection, whole: Selection | None) -> bool:
+    """Whether log score, and accuracy or R2, are within a standard error of those before the first unit went, and of
+    those of the whole network."""
+    loss = selection.pruning_loss()
+    good = loss is not None and loss.log_score.within(1) and loss.accuracy.within(1)
+    return good and (whole is None or selection.is_as_good_as(whole))
