@@ -56,7 +56,7 @@ def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np
 
 
 def class_indices(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The engine's y: the index of each label among the sorted `classes` of a fit; ValueError for one not among them."""
+    """The engine's y: the index of each label among the sorted `classes` of a fit; ValueError if it is none of them."""
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ValueError(
