@@ -182,8 +182,11 @@ def names_of(old: str) -> Callable[[str], Any]:
 
 def _warn(old: str, new: str) -> None:
     """Warn that a name is deprecated, in the place that asked for it."""
-    message = f"{old} is {new} now, and the old name goes with version 0.4. Use the new one."
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        f"{old} is {new} now, and the old name goes with version 0.4. Use the new one.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def install() -> None:

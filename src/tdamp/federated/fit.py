@@ -14,7 +14,7 @@ from ..estimators.parameters import group_ids_of
 from ..estimators.preprocess import check_rows, scale_rows
 from ..training.compilation import keep_compiled
 from ..training.data import check_groups
-from ..training.events import tell
+from ..training.events import log_event
 from ..training.progress import counting
 from .client import Client
 from .preparation import fitted_of, negotiate, set_fitted
@@ -107,7 +107,7 @@ def federated_fit(
     with counting(estimator.verbose, "round", rounds) as show:
         for record in run_rounds(server, parties, policy, together=together):
             history.append(record)
-            tell("round", f"round {record['round']} of {rounds}", **record)
+            log_event("round", f"round {record['round']} of {rounds}", **record)
             if test is not None:
                 estimator.fitted_ = fitted_of(server, history)
                 record["score"] = float(estimator.score(*test))

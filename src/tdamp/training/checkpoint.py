@@ -98,8 +98,8 @@ class Checkpoint:
 
     def write(self, stage: str, epochs: int, arrays: Arrays, words: dict[str, Any]) -> None:
         """A file of a stage, whole or not at all."""
-        said = {"schema": SCHEMA, "problem": self.problem, **words}
-        records.write(self.folder / f"{stage}-{epochs:06d}.checkpoint", arrays, said)
+        header = {"schema": SCHEMA, "problem": self.problem, **words}
+        records.write(self.folder / f"{stage}-{epochs:06d}.checkpoint", arrays, header)
 
     def read(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
         """A file, or None after a warning when it is damaged: then it is removed."""
