@@ -163,7 +163,7 @@ class OldNames(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run already; the import system has given it the old name's spec, which is taken back."""
+        """Give the module, which has run already, its own spec back: the import system has put the old name's there."""
         module.__spec__ = getattr(module.__spec__, "loader_state", None)
 
 

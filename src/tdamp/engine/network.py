@@ -76,7 +76,7 @@ class Network:
 
     @property
     def n_multiply_adds(self) -> int:
-        """Of one forward pass of the posterior-mean network."""
+        """Multiplications and additions in one forward pass of the posterior-mean network, one row."""
         return sum(one.n_multiply_adds(*units) for one, units in zip(self.linear, pairwise(self.widths), strict=True))
 
     def take(self, kept: Sequence[np.ndarray]) -> Network:

@@ -22,7 +22,7 @@ from .registry import FORMS
 NOT_STORED = ("callbacks", "checkpoint_dir")
 
 MOST_UNITS = 10**7
-"""Of a layer: more were never trained, and lists of them would fill the memory."""
+"""Largest number of units of a layer that is read: more were never trained, and lists of them would fill the memory."""
 
 Estimator: TypeAlias = Any
 """An estimator of a registered class, `TDAMPRegressor` or `TDAMPClassifier`."""

@@ -99,7 +99,7 @@ class HeldOut:
         return self._mean(self.snapshots[after].errors - self.snapshots[before].errors)
 
     def mean_log_score(self, index: int) -> float:
-        """Of a snapshot."""
+        """Mean log score of a snapshot's predictions of the rows held out."""
         return float(np.average(self.snapshots[index].log_scores, weights=self.data.weight))
 
     def accuracy(self, index: int) -> float:

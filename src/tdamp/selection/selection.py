@@ -39,7 +39,7 @@ class Selection:
         return list(self.scores.values())[self.chosen]
 
     def settings_to_train(self) -> Settings:
-        """Those of the training, ended with the chosen epoch."""
+        """Settings of the training, ended with the chosen epoch."""
         return ended_after(self.settings, list(self.scores)[self.chosen])
 
     def calibration(self, fitted: Fitted) -> Calibration | None:
