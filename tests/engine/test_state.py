@@ -21,13 +21,13 @@ def started() -> State:
 
 
 def test_the_prior_fits_the_data() -> None:
-    """identity: z of the prior has variance one, and that of y at the outputs, with inputs centred by their means."""
+    """identity: z of the prior has variance one, at the outputs that of y; biases have the mean square of y."""
     first, last = started().layers
     np.testing.assert_allclose(first.centre, X.mean(0))
     prior_var = np.square(X - X.mean(0)).sum(1).mean() * first.base_var
     np.testing.assert_allclose(prior_var, 1.0)
     np.testing.assert_allclose(last.base_var * NETWORK.widths[1], Y.var(0).mean())
-    np.testing.assert_allclose(last.bias_base_var, Y.var(0).mean())
+    np.testing.assert_allclose(last.bias_base_var, np.square(Y).mean())
     np.testing.assert_allclose(last.bias.mean, Y.mean(0))
 
 

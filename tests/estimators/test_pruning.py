@@ -1,6 +1,6 @@
 """Pruning as a user meets it: what remains, what it cost, the warning, and sizes that the fit chooses.
 
-covers: estimators.harm, selection.selection, selection.size
+covers: estimators.harm
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pickles of version 0.1, and modules under the names that they had.
 
-covers: _moved, persistence.version_0_1
+covers: _moved
 """
 
 from __future__ import annotations
