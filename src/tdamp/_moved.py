@@ -1,13 +1,14 @@
 """Modules of version 0.1 under their old names, for pickles and for users' imports.
 
-`import tdamp.network` gives `tdamp.engine.network`, with a DeprecationWarning. The old names go with version 0.4.
+`import tdamp.network` gives `tdamp.engine.network`, with a DeprecationWarning. The old names go with version 0.4, but
+for those of `KEPT`, which the documentation uses.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -22,6 +23,22 @@ MOVED = {
     "callbacks": "training.callbacks",
     "checkpoint": "training.checkpoint",
     "checks": "training.data",
+    "commands": "cli",
+    "commands.arguments": "cli.arguments",
+    "commands.data": "cli.data",
+    "commands.demo": "cli.demo",
+    "commands.ends": "cli.exit_codes",
+    "commands.export": "cli.export",
+    "commands.export_check": "cli.export_check",
+    "commands.federate": "cli.federate",
+    "commands.fit": "cli.fit",
+    "commands.fit_words": "cli.fit_output",
+    "commands.inspect": "cli.inspect",
+    "commands.places": "cli.files",
+    "commands.predict": "cli.predict",
+    "commands.predictions": "cli.predictions",
+    "commands.report": "cli.report",
+    "commands.speech": "cli.output",
     "compact": "engine.compact",
     "compilation": "training.compilation",
     "damp": "engine.damp",
@@ -57,10 +74,8 @@ MOVED = {
     "federated.holding_out": "federated.held_out",
     "federated.joint": "federated.preparation",
     "federated.printed": "training.sparsity",
-    "federated.private": "federated.privacy.central",
     "federated.robust": "federated.aggregation.robust",
     "federated.secure": "federated.privacy.secure_sum",
-    "federated.secure_flower": "federated.flower.secure",
     "federated.simulate": "federated.rounds",
     "federated.site_layers": "federated.aggregation.sites",
     "federated.sites": "federated.aggregation.site_factors",
@@ -105,15 +120,27 @@ MOVED = {
     "snapshot": "training.snapshot",
     "sources.arrays": "sources.memmap",
     "sources.block": "sources.reader",
+    "sources.running": "sources.running_scales",
     "split": "training.equal_rows",
     "state": "engine.state",
     "stored": "training.stored",
     "streaming": "selection.streamed",
     "student": "numerics.student_t",
     "tables.encode": "tables.encoder",
+    "tables.filling": "tables.columns",
+    "tables.parquet": "tables.read",
     "turbo": "persistence.version_0_1",
     "twins": "selection.cross_validation",
 }
+"""Where each module of version 0.1 that has another name is now; `tdamp.bench` became the distribution tdamp-bench."""
+KEPT = {"federated.private": "federated.privacy.central", "federated.secure_flower": "federated.flower.secure"}
+"""Second names that the documentation teaches: they stay, and do not warn."""
+_TRUNCATED = "INV_SQRT_2PI LOG_SQRT_2PI MAX_SDS Tail Truncated above below between clip_sds log_ndtr tail"
+MOVED_NAMES = {
+    "numerics": {name: "numerics.truncated_normal" for name in _TRUNCATED.split()},
+    "predict": {"Predictive": "persistence.version_0_1"},
+}
+"""What a module of version 0.1 held, and which module holds it now: names that a user's code or pickle may have."""
 
 
 class OldNames(MetaPathFinder, Loader):
@@ -122,26 +149,47 @@ class OldNames(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
         """A spec for an old name; None for all others."""
         package, _, old = name.partition(".")
-        return ModuleSpec(name, self) if package == "tdamp" and old in MOVED else None
+        return ModuleSpec(name, self) if package == "tdamp" and (old in MOVED or old in KEPT) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module itself, under its new name."""
-        new = f"tdamp.{MOVED[spec.name.partition('.')[2]]}"
-        warnings.warn(
-            f"{spec.name} is {new} now, and the old name goes with version 0.4. Use the new one.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        module = import_module(new)
+        old = spec.name.partition(".")[2]
+        if old in MOVED:
+            _warn(spec.name, f"tdamp.{MOVED[old]}")
+        module = import_module(f"tdamp.{MOVED.get(old) or KEPT[old]}")
+        if old in MOVED_NAMES:
+            module.__getattr__ = names_of(old)  # type: ignore[method-assign]
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run already; the import system has given it the old name's spec, which is taken back."""
+        """Give the module, which has run already, its own spec back: the import system has put the old name's there."""
         module.__spec__ = getattr(module.__spec__, "loader_state", None)
 
 
+def names_of(old: str) -> Callable[[str], Any]:
+    """The `__getattr__` of the module that was called `old`: it finds what has moved out of it."""
+
+    def find(name: str) -> Any:
+        if name not in MOVED_NAMES[old]:
+            raise AttributeError(f"module 'tdamp.{old}' has no attribute {name!r}")
+        home = f"tdamp.{MOVED_NAMES[old][name]}"
+        _warn(f"tdamp.{old}.{name}", f"{home}.{name}")
+        return getattr(import_module(home), name)
+
+    return find
+
+
+def _warn(old: str, new: str) -> None:
+    """Warn that a name is deprecated, in the place that asked for it."""
+    warnings.warn(
+        f"{old} is {new} now, and the old name goes with version 0.4. Use the new one.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+
 def install() -> None:
-    """Once."""
+    """Let Python find the old names, before it looks for files: an old package may be a new one's second name."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
-        sys.meta_path.append(OldNames())
+        sys.meta_path.insert(0, OldNames())

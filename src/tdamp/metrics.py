@@ -120,7 +120,7 @@ def ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
 
 
 def adaptive_ece(y: ArrayLike, probs: ArrayLike, bins: int = 15) -> float:
-    """As `ece`, in bins of equally many rows, sorted by confidence: bins that are nearly empty say nothing."""
+    """Calibration error in bins of equally many rows, sorted by confidence: nearly empty bins say nothing."""
     _check_bins(bins)
     y, probs = _classes(y, probs)
     order = np.argsort(probs.max(1), kind="stable")

@@ -1,7 +1,4 @@
-"""Compaction and padding change the arrays, not the network.
-
-covers: engine.network, engine.state
-"""
+"""Compaction and padding change the arrays, not the network."""
 
 from __future__ import annotations
 

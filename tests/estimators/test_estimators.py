@@ -2,7 +2,6 @@
 
 covers: estimators.base, estimators.classifier, estimators.regressor, estimators.fitted_attributes
 covers: estimators.fitting, estimators.validation, prediction.batched
-covers: prediction.samples
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pruning as a user meets it: what remains, what it cost, the warning, and sizes that the fit chooses.
 
-covers: estimators.harm, selection.selection, selection.size
+covers: estimators.harm
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def test_where_no_smaller_network_is_good_the_fit_is_the_one_without_a_goal(
 
 
 def test_a_size_is_compared_with_a_fit_without_a_goal() -> None:
-    """identity: a size is good only if both scores are within a standard error of the whole network's, row by row."""
+    """identity: a size is good if its log score is within a standard error of the whole network's, row by row, and the
+    accuracy that it loses is not worth a warning."""
     rng = np.random.default_rng(0)
     scores, errors = rng.normal(size=(2, 400))
 
@@ -97,8 +98,10 @@ def test_a_size_is_compared_with_a_fit_without_a_goal() -> None:
         return Selection(held, {1: 0.0}, Settings())
 
     whole, error = selection(0, 0), (2 / 400) ** 0.5
-    for log_score, accuracy, good in ((-0.5, -0.5, True), (-1.5, 0, False), (0, -1.5, False), (1.5, 1.5, True)):
-        assert selection(log_score * error, accuracy * error).is_as_good_as(whole) is good
+    for log_score, accuracy, good in ((-0.5, -0.2, True), (-1.5, 0, False), (0, -1.5, False), (1.5, 1.5, True)):
+        loss = selection(log_score * error, accuracy * error).loss_to(whole)
+        assert (loss.log_score.within(1) and not loss.hurts) is good
+        np.testing.assert_allclose(loss.accuracy.mean, -accuracy * error, atol=1e-12)
 
 
 def test_a_size_needs_rows_to_choose_by() -> None:

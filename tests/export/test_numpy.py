@@ -17,6 +17,7 @@ import pytest
 
 from helpers.random_fitted import exact_probs, exact_regression, random_fitted, random_plain, scale_of
 from tdamp.engine.network import Network
+from tdamp.export import predictor as template
 from tdamp.export import to_numpy
 from tdamp.factors.activations.catalog import ACTIVATIONS
 
@@ -92,6 +93,17 @@ def test_it_needs_nothing_but_numpy(tmp_path: Path) -> None:
     labels, probs = json.loads(done.stdout)
     assert labels == made["predict"](x).tolist()
     np.testing.assert_allclose(probs, made["predict_distribution"](x), rtol=1e-12)
+
+
+def test_the_file_is_the_module_with_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """twin: the module of the package with the file's arrays put into it, to the bit; without it has no network."""
+    assert template.MODEL is None and template.ARRAYS == {}
+    fitted = random_fitted(Network((3, 4, 2)), 5, seed=0)
+    plain, x = random_plain(fitted, 5, seed=0)
+    made = predictor(plain, tmp_path)
+    for name in ("MODEL", "ARRAYS"):
+        monkeypatch.setattr(template, name, made[name])
+    np.testing.assert_array_equal(template.predict_distribution(x), made["predict_distribution"](x))
 
 
 def test_bad_tables_are_refused(tmp_path: Path) -> None:

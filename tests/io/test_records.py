@@ -1,7 +1,4 @@
-"""Files of arrays with a checksum.
-
-covers: io.errors
-"""
+"""Files of arrays with a checksum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The model folder: bits, crashes, damage, foreign files, other schemas."""
+"""The model folder: bits, crashes, damage, foreign files, other schemas.
+
+covers: io.errors
+"""
 
 from __future__ import annotations
 

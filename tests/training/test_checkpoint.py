@@ -1,7 +1,4 @@
-"""A fit that was stopped goes on from its checkpoint, to the same bits; another fit does not.
-
-covers: training.fingerprint, training.snapshot
-"""
+"""A fit that was stopped goes on from its checkpoint, to the same bits; another fit does not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a training tells: records of the logger, callbacks, and what `verbose` shows.
 
-covers: training.callbacks, training.logs, training.progress
+covers: training.callbacks, training.logs
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ def restrain(prior: Moments, message: Score, trust: Array | float) -> tuple[Scor
     A score is multiplied by the variance before it is squared: of tiny weights it may be so large that its square is
     infinite, and NaN with the zero variance of a removed unit.
     """
-    found, expected = jnp.sum(message.score * (message.score * prior.var)), trust * jnp.sum(message.prec * prior.var)
-    over = found > expected
-    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, found, 1), 1))
+    square, expected = jnp.sum(message.score * (message.score * prior.var)), trust * jnp.sum(message.prec * prior.var)
+    over = square > expected
+    scale = jnp.sqrt(jnp.where(over, expected / jnp.where(over, square, 1), 1))
     return Score(scale * message.score, message.prec), over.astype(jnp.int32)
 
 

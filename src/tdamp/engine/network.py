@@ -72,20 +72,20 @@ class Network:
     @property
     def n_params(self) -> int:
         """Weights and biases."""
-        return sum(one.n_params(*ends) for one, ends in zip(self.linear, pairwise(self.widths), strict=True))
+        return sum(one.n_params(*units) for one, units in zip(self.linear, pairwise(self.widths), strict=True))
 
     @property
     def n_multiply_adds(self) -> int:
-        """Of one forward pass of the posterior-mean network."""
-        return sum(one.n_multiply_adds(*ends) for one, ends in zip(self.linear, pairwise(self.widths), strict=True))
+        """Multiplications and additions in one forward pass of the posterior-mean network, one row."""
+        return sum(one.n_multiply_adds(*units) for one, units in zip(self.linear, pairwise(self.widths), strict=True))
 
     def take(self, kept: Sequence[np.ndarray]) -> Network:
         """The network of these inputs and hidden units alone, indices a layer at a time."""
         widths = (*map(len, kept), self.widths[-1])
         if self.layers is None:
             return replace(self, widths=widths)
-        ends = pairwise([*kept, np.arange(self.widths[-1])])
-        layers = tuple(one.take(*at) for one, at in zip(self.layers, ends, strict=True))
+        sides = pairwise([*kept, np.arange(self.widths[-1])])
+        layers = tuple(one.take(*at) for one, at in zip(self.layers, sides, strict=True))
         return replace(self, widths=widths, layers=layers)
 
     def check_dense(self, why: str) -> None:

@@ -90,7 +90,7 @@ class Anchor(NamedTuple):
     centre: Array | None = None
 
     def at_centre_of(self, layer: Layer) -> Anchor:
-        """With the biases that belong to the layer's own centre."""
+        """The anchor with the biases that belong to the layer's own centre."""
         if self.centre is None:
             return self
         moved = self.bias.mean + (layer.centre - self.centre) @ layer.weight.mean

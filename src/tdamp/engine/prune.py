@@ -95,10 +95,10 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
     for name, least in (("max_params", smallest.n_params), ("max_multiply_adds", smallest.n_multiply_adds)):
         budget = getattr(settings, name)
         if budget is not None and budget < least:
-            needed = (
+            reason = (
                 "all inputs and one unit in each hidden layer need" if spared else "even one unit in each layer needs"
             )
-            raise ValueError(f"{name}={budget}: {needed} {least}")
+            raise ValueError(f"{name}={budget}: {reason} {least}")
 
 
 def between(full: int, final: int, share: float) -> int:

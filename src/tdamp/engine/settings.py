@@ -38,7 +38,7 @@ PAPER: dict[str, Any] = {
 """Algorithm 1 as printed: every setting that the paper fixes. What it leaves open has its usual default."""
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
-"""Of data_weight and memory, which are float32 in training."""
+"""Bounds of data_weight and memory, which are float32 in training."""
 PRUNING_DATA_WEIGHT = 2.0
 PRUNING_MEMORY = 1.0
 """Bounds of data_weight and memory while units are being removed, unless memory is given."""

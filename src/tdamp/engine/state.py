@@ -42,7 +42,7 @@ class Scales(NamedTuple):
 
 
 def scales_of(network: Network, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Scales:
-    """Of weighted rows; what is constant counts as having variance one."""
+    """The scales of weighted rows; what is constant counts as having variance one."""
     share = np.full(len(x), 1 / len(x)) if weight is None else weight / weight.sum(dtype=np.float64)
     y_mean = share @ y.astype(np.float64)
     y_var = network.output.target_var(y, y_mean, share)
@@ -51,7 +51,7 @@ def scales_of(network: Network, x: np.ndarray, y: np.ndarray, weight: np.ndarray
 
 
 def no_less_than_rounding(x_mean: np.ndarray, x_power: float, y_mean: np.ndarray, y_var: np.ndarray) -> Scales:
-    """What is constant counts as having variance one."""
+    """The scales with a variance of one for what is constant but for rounding."""
     y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
     return Scales(x_mean, x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0, y_mean, y_var)
 

@@ -15,7 +15,7 @@ from ..numerics.distribution import Distribution
 from ..prediction import batched
 from ..sources.source import Source
 from ..sources.spill import Known, Scale
-from ..training.data import Data
+from ..training.data import Data, class_indices
 from . import validation
 from .base import BaseTDAMP
 from .fitting import fit_problem, prepared, unchanged_on_error
@@ -164,14 +164,7 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
     def _engine_targets(self, y: Any) -> np.ndarray:
         with hints():
             y = column_or_1d(y)
-        unknown = ~np.isin(y, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"y has the class {y[unknown].tolist()[0]!r}, which training did not: "
-                f"it knew {self.classes_.tolist()}. "
-                "Give every class to partial_fit's first call (classes=...), or fit anew."
-            )
-        return np.searchsorted(self.classes_, y).astype(np.int32)
+        return class_indices(y, self.classes_)
 
     def _class_weights(self, y: Any) -> np.ndarray:
         with hints():

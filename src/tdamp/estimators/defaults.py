@@ -37,7 +37,7 @@ HUGE_ROWS = 250_000
 """Rows from which on an epoch is long, and memory is counted in rows."""
 LEAST_EPOCHS = 3
 MEMORY_ROWS = 15_000
-"""That a network remembers at first, when there are HUGE_ROWS or more."""
+"""Rows that a network remembers at first, when there are HUGE_ROWS or more."""
 
 MANY_STEPS = 3000
 """Rows from which on there are minibatches enough in an epoch."""

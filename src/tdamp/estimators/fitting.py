@@ -77,7 +77,7 @@ def fit_problem(estimator: Any, problem: Problem) -> None:
     _set_fitted(estimator, problem, fitted)
     estimator.settings_ = settings
     if fitted.outcome is not Outcome.OK:
-        TrainingWarning.tell(fitted.outcome)
+        TrainingWarning.warn(fitted.outcome)
     loss = fitted.pruning
     if loss is not None and loss.hurts and estimator.n_groups_[0] < estimator.n_groups_[1]:
         warnings.warn(

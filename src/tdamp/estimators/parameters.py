@@ -102,7 +102,7 @@ def settings_of(
 
 
 LEAST_SHARE = 0.05
-"""Of the units: the smallest network that keep="auto" looks at."""
+"""Share of the units in the smallest network that keep="auto" tries."""
 
 
 def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:

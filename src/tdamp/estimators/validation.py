@@ -23,12 +23,12 @@ from ..training.outcome import TrainingWarning, users_level
 from .error_hints import LABELS, NUMBERS, ROWS, TABLE, with_hint
 
 LARGEST = 1e300
-"""Of a number in X or y: sums and differences of larger ones overflow."""
+"""Largest number in X or y: sums and differences of larger ones overflow."""
 LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9
-"""Of the largest sample weight: a weight counts as copies of its row, and float32 has no room for more."""
+"""Bound of the largest sample weight: a weight counts as copies of its row, and float32 has no room for more."""
 LEAST_MEAN, MOST_MEAN = 0.1, 30.0
-"""Of the mean weight: beyond them it is a mistake, most likely. Weights that sum to one make one row of all; those that
-say how many people a row stands for make it as many observations."""
+"""Bounds of the mean weight: beyond them it is a mistake, most likely. Weights that sum to one make one row of all;
+those that say how many people a row stands for make it as many observations."""
 EXACT = 2**53
 """Whole numbers beyond it are rounded in float64."""
 TIMES = ("date", "time", "duration", "period")

@@ -16,6 +16,7 @@ from .._optional import need
 from ..factors.activations.catalog import ACTIVATIONS
 from ..io.atomic import write_whole
 from ..io.errors import ModelFileError
+from ..prediction.samples import in_units
 from .plain import Plain, describe
 
 if TYPE_CHECKING:
@@ -95,19 +96,9 @@ def _modules(torch: Any, widths: Any, activation: str) -> list[Any]:
 
 def _folded(plain: Plain) -> list[tuple[np.ndarray, np.ndarray]]:
     """Weights and biases of each layer, with the centres and scales folded in, in float64."""
-    folded = []
-    last = len(plain.layers) - 1
-    for l, layer in enumerate(plain.layers):
-        centre, weight, _, bias, _ = (np.asarray(part, np.float64) for part in layer)
-        if l == 0:
-            centre = plain.x_mean + plain.x_scale * centre
-            weight = weight / plain.x_scale[:, None]
-        bias = bias - centre @ weight
-        if l == last:
-            n = plain.network.n_targets  # logs of a varying noise are left out
-            weight, bias = weight[:, :n] * plain.y_scale, bias[:n] * plain.y_scale + plain.y_mean
-        folded.append((weight, bias))
-    return folded
+    layers = [[np.asarray(part, np.float64) for part in layer] for layer in plain.layers]
+    parts = [(centre, weight, bias) for centre, weight, _, bias, _ in layers]
+    return in_units(parts, plain.network.n_targets, plain.x_mean, plain.x_scale, plain.y_mean, plain.y_scale)
 
 
 def _float32(values: np.ndarray) -> np.ndarray:

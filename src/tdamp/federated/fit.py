@@ -14,7 +14,7 @@ from ..estimators.parameters import group_ids_of
 from ..estimators.preprocess import check_rows, scale_rows
 from ..training.compilation import keep_compiled
 from ..training.data import check_groups
-from ..training.events import tell
+from ..training.events import log_event
 from ..training.progress import counting
 from .client import Client
 from .preparation import fitted_of, negotiate, set_fitted
@@ -107,7 +107,7 @@ def federated_fit(
     with counting(estimator.verbose, "round", rounds) as show:
         for record in run_rounds(server, parties, policy, together=together):
             history.append(record)
-            tell("round", f"round {record['round']} of {rounds}", **record)
+            log_event("round", f"round {record['round']} of {rounds}", **record)
             if test is not None:
                 estimator.fitted_ = fitted_of(server, history)
                 record["score"] = float(estimator.score(*test))
@@ -140,7 +140,7 @@ def _pairs(clients: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def _weighted(estimator: Any, clients: list[tuple[Any, Any, Any]]) -> list[tuple[Any, Any, Any]]:
-    """With the estimator's `class_weight`, relative to all clients' rows, in the weights."""
+    """The clients with weights that have the estimator's `class_weight` in them, relative to the rows of all."""
     if getattr(estimator, "class_weight", None) is None:
         return clients
     relative = compute_sample_weight(estimator.class_weight, np.concatenate([np.asarray(y) for _, y, _ in clients]))
@@ -150,7 +150,7 @@ def _weighted(estimator: Any, clients: list[tuple[Any, Any, Any]]) -> list[tuple
 
 
 def _classes(labels: list[np.ndarray]) -> np.ndarray:
-    """Of all clients."""
+    """The sorted classes of all clients' labels."""
     kinds = {"text" if y.dtype.kind in "OUS" else "numbers" for y in labels}
     if len(kinds) > 1:
         raise ValueError("Some clients' labels are text and some are numbers: give all of them the same kind")

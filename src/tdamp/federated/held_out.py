@@ -18,7 +18,7 @@ from ..training.data import Data
 from ..training.equal_rows import kinds_of, ranks_of, salt_of
 
 HELD_OUT = 2**31
-"""In place of an epoch in the seed that draws the rows held out."""
+"""The number in place of an epoch in the seed that draws the rows held out."""
 
 
 def split_rows(data: Data, hold_out: float, seed: int) -> tuple[Data, Data | None]:

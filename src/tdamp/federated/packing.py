@@ -71,7 +71,7 @@ def unpack_broadcast(broadcast: Broadcast) -> Broadcast:
 
 
 def _anchor(cavity: Moments, layer: Any) -> Factored:
-    """With the cavity's slope at the server's mean, on which the fixed point of the sites hangs."""
+    """The anchor with the cavity's slope at the server's mean, on which the fixed point of the sites hangs."""
     packed, here = factored(cavity, _widest(layer)), np.asarray(layer.weight.mean, np.float64)
     away = (np.asarray(cavity.mean, np.float64) - here) / cavity.var * full(packed, _widest(layer)).var
     return packed._replace(mean=(here + away).astype(np.float32))

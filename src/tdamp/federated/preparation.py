@@ -32,9 +32,9 @@ from .summary import Summary, merged, scales_after, scaling_of
 from .terms import Terms
 
 FORGET = 0.1
-"""Of sites. On MNIST with ten clients whose labels are skewed by Dirichlet(0.1), rows held out, one run: 6.2 % after 10
-and after 20 of 30 rounds; with 0 6.3 and 7.0 %. Alike clients with 1,200 rows each lose a little: 3.4 % with 0, 3.6 %
-with 0.2 and with the geometric average."""
+"""What sites forget in a round (`Terms.forget`). On MNIST with ten clients whose labels are skewed by Dirichlet(0.1),
+rows held out, one run: 6.2 % after 10 and after 20 of 30 rounds; with 0 6.3 and 7.0 %. Alike clients with 1,200 rows
+each lose a little: 3.4 % with 0, 3.6 % with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
 """By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
 LAST_DATA_WEIGHT = 20.0
@@ -73,18 +73,19 @@ def negotiate(
 
 
 def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, options: Mapping[str, Any]) -> Terms:
-    given = {name: value for name, value in options.items() if value is not None}
+    explicit = {name: value for name, value in options.items() if value is not None}
     asked = copy(estimator)  # with the preset, over which parameters win that are not "auto"
-    asked.preset = given.pop("preset", estimator.preset)
+    asked.preset = explicit.pop("preset", estimator.preset)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     chosen: dict[str, Any] = {"seed": seed, "step": schedule.STEP, "momentum": schedule.MOMENTUM}
-    if n_clients == 1 or not rule_named(given.get("aggregation", Terms.aggregation)).server_step:
+    if n_clients == 1 or not rule_named(explicit.get("aggregation", Terms.aggregation)).server_step:
         chosen |= {"step": 1.0, "momentum": 0.0, "forget": FORGET}
     settings, holds_out = settings_of(asked, network, max(int(n_rows / n_clients), 1), n_all=n_rows)
     if is_auto(estimator.early_stopping) and asked.preset is None:
         holds_out = n_rows >= defaults.FEW_ROWS  # of all clients together, however few one has
     chosen["hold_out"] = estimator.validation_fraction if holds_out else 0.0
-    terms = Terms(network, settings, **{name: given[name] for name in ("rounds", "local_epochs") if name in given})
+    lengths = {name: explicit[name] for name in ("rounds", "local_epochs") if name in explicit}
+    terms = Terms(network, settings, **lengths)
     changes = _schedule(estimator, terms, n_rows, n_clients)
     if asked.preset == "paper":
         weight = np.repeat(_by_round(estimator.data_weight, n_rows, terms.rounds), terms.local_epochs)
@@ -93,7 +94,7 @@ def _terms(estimator: Any, network: Network, n_rows: float, n_clients: int, opti
     goal: dict[str, Any] = {"keep": kept(estimator.keep), "ranking": "loss"}
     goal |= {name: getattr(estimator, name) for name in ("max_params", "max_multiply_adds", "prune_inputs")}
     settings = replace(settings, **goal, max_epochs=terms.rounds * terms.local_epochs, **changes)
-    return replace(terms, settings=settings, **{**chosen, **given})
+    return replace(terms, settings=settings, **{**chosen, **explicit})
 
 
 def _schedule(estimator: Any, terms: Terms, n_rows: float, n_clients: int) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def set_fitted(
     calibration = calibration_of(server, reports)
     estimator.fitted_ = replace(fitted_of(server, history), calibration=calibration)
     if estimator.fitted_.outcome is not Outcome.OK:
-        TrainingWarning.tell(estimator.fitted_.outcome)
+        TrainingWarning.warn(estimator.fitted_.outcome)
     estimator.network_ = server.terms.network
     estimator.n_rows_ = int(sum(server.rows.values()))
     estimator.settings_ = server.terms.settings

@@ -49,19 +49,19 @@ class OpenRounds:
         self.participation = _fraction(participation)
 
     def participants(self, server: Server, clients: Sequence[int]) -> list[int]:
-        """A random fraction, drawn by the terms' seed."""
+        """A random fraction of the clients, drawn by the terms' seed."""
         return participants(server.terms.seed, server.rounds_done, clients, self.participation)
 
     def min_uploads(self, wanted: int, invited: int) -> int:
-        """As many as are wanted."""
+        """A round needs as many uploads as are wanted."""
         return wanted
 
     def problem_of_upload(self, server: Server, upload: Upload) -> str | None:
-        """What no honest training sends."""
+        """What is wrong with an upload that no honest training sends, or None."""
         return validate.problem_of_upload(server, upload)
 
     def end_round(self, server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, Upload]) -> Record:
-        """By `Server.aggregate`."""
+        """The uploads are combined by `Server.aggregate`."""
         server.aggregate(uploads)
         rows = [float(upload.n_rows) for upload in uploads.values()]
         log_evidence = [float(upload.log_evidence) for upload in uploads.values()]
@@ -90,20 +90,20 @@ class PrivateRounds:
         self.rng = rng or np.random.default_rng()
 
     def participants(self, server: Server, clients: Sequence[int]) -> list[int]:
-        """Each client by a coin of its own; perhaps none."""
+        """The clients whose own coin says so; perhaps none."""
         central.check(server.terms)
         return central.drawn(self.rng, clients, self.participation)
 
     def min_uploads(self, wanted: int, invited: int) -> int:
-        """No more than the coins gave."""
+        """A round needs as many uploads as are wanted, but no more than the coins invited."""
         return min(wanted, invited)
 
     def problem_of_upload(self, server: Server, upload: Upload) -> str | None:
-        """What cannot be clipped."""
+        """What is wrong with an upload that cannot be clipped, or None."""
         return validate.malformed(server, upload)
 
     def end_round(self, server: Server, sent: Mapping[int, Broadcast], uploads: Mapping[int, Upload]) -> Record:
-        """By `central.absorb`."""
+        """The server absorbs the noisy sum of the clipped moves (`central.absorb`), and reports no client."""
         moves = [central.moves_of(server.terms, sent[k], uploads[k]) for k in sorted(uploads)]
         total = central.private_sums(self.privacy, moves, central.size_of(server.state), self.rng)
         central.absorb(server, total, self.participation * len(server.rows))

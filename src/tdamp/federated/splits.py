@@ -31,7 +31,7 @@ def split(name: str, X: Any, y: Any, clients: int, seed: int) -> list[np.ndarray
     rng = np.random.default_rng(seed)
     kind, _, option = name.partition(":")
     if name == "iid":
-        client_of = _blocks(rng.permutation(rows), clients)
+        client_of = _equal_parts(rng.permutation(rows), clients)
     elif kind == "feature":
         client_of = _by_feature(X, option, clients, rng)
     elif kind == "dirichlet" and option:
@@ -46,7 +46,7 @@ def split(name: str, X: Any, y: Any, clients: int, seed: int) -> list[np.ndarray
     return [np.flatnonzero(client_of == k) for k in range(clients)]
 
 
-def _blocks(place: np.ndarray, clients: int) -> np.ndarray:
+def _equal_parts(place: np.ndarray, clients: int) -> np.ndarray:
     """The client of each row, rows being at these places of a queue that is cut into equal parts."""
     return place * clients // len(place)
 
@@ -85,7 +85,7 @@ def _by_feature(X: Any, column: str, clients: int, rng: np.random.Generator) -> 
         x = (x - x.mean(0)) / np.where(spread > 0, spread, 1.0)
         score = x @ np.linalg.svd(x, full_matrices=False)[2][0]
     rank = score.argsort(kind="stable").argsort() * clients / len(score)
-    return _blocks((rank + OVERLAP * rng.standard_normal(len(score))).argsort().argsort(), clients)
+    return _equal_parts((rank + OVERLAP * rng.standard_normal(len(score))).argsort().argsort(), clients)
 
 
 def _alpha(name: str, text: str) -> float:

@@ -93,6 +93,6 @@ def scales_after(summary: Summary, scaling: Scaling, n_outputs: int, scales_targ
 
 
 def _variance(std: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """As `state.no_less_than_rounding` has it, without squares where they are compared."""
+    """The variance as `state.no_less_than_rounding` has it, without squares where they are compared."""
     with np.errstate(over="ignore", under="ignore"):
         return np.where(std > np.sqrt(ROUNDING) * np.abs(mean), np.square(std), 1.0)

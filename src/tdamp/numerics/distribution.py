@@ -61,7 +61,7 @@ class Distribution(NamedTuple):
 
     @classmethod
     def from_vars(cls, mean: Any, epistemic_var: Any, aleatoric_var: Any, dof: Any = np.inf) -> Distribution:
-        """From the two parts of the variance; the aleatoric one may be the same for all rows.
+        """The distribution with these two parts of the variance; the aleatoric one may be the same for all rows.
 
         With a mean on the host all arrays are on the host and in float64; with a JAX array they are JAX's.
         """
@@ -138,7 +138,7 @@ class Distribution(NamedTuple):
         return type(self)(self.mean * scale + shift, self.epistemic_std * scale, self.aleatoric_std * scale, self.dof)
 
     def on_host(self) -> Distribution:
-        """With NumPy arrays in float64, and degrees of freedom for every entry."""
+        """The same distribution with NumPy arrays in float64, and degrees of freedom for every entry."""
         mean, epistemic, aleatoric, dof = (np.asarray(a, np.float64) for a in self)
         return type(self)(mean, epistemic, aleatoric, np.broadcast_to(dof, mean.shape))
 
@@ -167,7 +167,7 @@ class CountDistribution(Distribution):
 
     @classmethod
     def from_log_rate(cls, mean: Any, var: Any) -> CountDistribution:
-        """From the moments of the log rate; on the host if they are."""
+        """The distribution with these moments of the log rate; on the host if they are."""
         if isinstance(mean, jax.Array):
             xp: Any = jnp
         else:

@@ -15,7 +15,7 @@ STAND_IN = 3.0
 
 
 def log_density(y: Any, mean: Any, std: Any, dof: Any) -> np.ndarray:
-    """log density at y."""
+    """Log density of new observations y, entry by entry."""
     y, mean, std, dof = (np.asarray(a, np.float64) for a in (y, mean, std, dof))
     heavy, nu = _heavy(dof)
     square = ((y - mean) / std) ** 2
@@ -25,7 +25,7 @@ def log_density(y: Any, mean: Any, std: Any, dof: Any) -> np.ndarray:
 
 
 def quantile(level: Any, dof: Any) -> np.ndarray:
-    """Of the t with mean zero and standard deviation one."""
+    """Quantile of the t with mean zero and standard deviation one."""
     heavy, nu = _heavy(dof)
     return np.where(heavy, stdtrit(nu, level) * _scale(nu), ndtri(level))
 

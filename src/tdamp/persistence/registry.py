@@ -28,7 +28,7 @@ class SavedForm:
 
 
 FORMS: dict[str, SavedForm] = {}
-"""By the name of the class, which is how a folder calls it."""
+"""The forms by the name of the class, which is how a folder calls it."""
 
 
 def register(form: SavedForm) -> None:

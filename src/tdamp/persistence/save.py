@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..engine.network import Network
 from ..engine.settings import Settings, check_network
@@ -21,7 +22,7 @@ from .registry import FORMS
 NOT_STORED = ("callbacks", "checkpoint_dir")
 
 MOST_UNITS = 10**7
-"""Of a layer: more were never trained, and lists of them would fill the memory."""
+"""Largest number of units of a layer that is read: more were never trained, and lists of them would fill the memory."""
 
 Estimator: TypeAlias = Any
 """An estimator of a registered class, `TDAMPRegressor` or `TDAMPClassifier`."""
@@ -32,8 +33,8 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
 
     Callbacks and checkpoint_dir are not stored, and a random_state that is not a number becomes None.
     """
-    fitted = estimator._need_fitted()
-    name = type(estimator).__name__
+    check_is_fitted(estimator, msg="This %(name)s is not fitted yet: call fit first.")
+    fitted, name = estimator.fitted_, type(estimator).__name__
     arrays = state_arrays(fitted.state)
     arrays |= {f"kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(fitted.kept)}
     arrays |= {name: getattr(estimator, name) for name in FORMS[name].arrays}

@@ -19,7 +19,7 @@ from ..training.fitted import Fitted, active_units
 from .relevance import lost_log_likelihood, some_rows
 
 MOST_NUMBERS = 2**24
-"""Of the largest intermediate array of a batch."""
+"""Size of the largest intermediate array of a batch."""
 
 Rows = np.ndarray | ScaledRows
 

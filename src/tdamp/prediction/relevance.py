@@ -22,7 +22,7 @@ MOST_ROWS = 1000
 
 
 def some_rows(n_rows: int) -> np.ndarray:
-    """At most MOST_ROWS of them, evenly spread."""
+    """The rows, or MOST_ROWS of them that are evenly spread."""
     return np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(int)
 
 

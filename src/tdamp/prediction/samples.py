@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -43,23 +44,44 @@ def draw(
     fitted.network.check_dense("a sample is a network of dense layers; predict_distribution takes every kind")
     layers = jax.device_get(fitted.state.layers)
     bias_logits = [spike_slab.active_logit(l.bias_offset, l.bias, l.bias_base_var) for l in layers]
-    samples, n_targets = [], fitted.network.n_targets
+    scales = x_mean[fitted.inputs], x_scale[fitted.inputs], y_mean, y_scale
+    samples = []
     for _ in range(n):
-        weights, biases = [], []
-        for l, (layer, logit) in enumerate(zip(layers, bias_logits, strict=True)):
+        drawn = []
+        for layer, logit in zip(layers, bias_logits, strict=True):
             on = rng.random_sample(layer.active_prob.shape) < layer.active_prob
             bias_on = rng.random_sample(layer.bias.mean.shape) < expit(np.asarray(logit, np.float64))
             weight = on[:, None] * _normal(rng, *layer.weight)
-            bias = bias_on * _normal(rng, *layer.bias) - layer.centre @ weight
-            if l == 0:
-                weight = weight / x_scale[fitted.inputs][:, None]
-                bias = bias - x_mean[fitted.inputs] @ weight
-            if l == len(layers) - 1:  # logs of a varying noise are left out
-                weight, bias = weight[:, :n_targets] * y_scale, bias[:n_targets] * y_scale + y_mean
-            weights.append(weight)
-            biases.append(bias)
-        samples.append(Sample(tuple(weights), tuple(biases), fitted.inputs, fitted.network.activation))
+            drawn.append((layer.centre, weight, bias_on * _normal(rng, *layer.bias)))
+        weights, biases = zip(*in_units(drawn, fitted.network.n_targets, *scales), strict=True)
+        samples.append(Sample(weights, biases, fitted.inputs, fitted.network.activation))
     return samples
+
+
+def in_units(
+    layers: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    n_targets: int,
+    x_mean: np.ndarray,
+    x_scale: np.ndarray,
+    y_mean: np.ndarray | float,
+    y_scale: np.ndarray | float,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights and biases of a network on the user's columns, of each layer's centre, weights and biases.
+
+    The layers see (x - x_mean) / x_scale and predict (y - y_mean) / y_scale. Of their outputs those of the targets are
+    left, without logs of a varying noise.
+    """
+    folded = []
+    for l, (centre, weight, bias) in enumerate(layers):
+        bias = bias - centre @ weight
+        if l == 0:
+            weight = weight / x_scale[:, None]
+            bias = bias - x_mean @ weight
+        if l == len(layers) - 1:
+            weight = weight[:, :n_targets] * y_scale
+            bias = bias[:n_targets] * y_scale + y_mean
+        folded.append((weight, bias))
+    return folded
 
 
 def _normal(rng: np.random.RandomState, mean: np.ndarray, var: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ class Held:
 
     @classmethod
     def of(cls, predicted: Distribution | np.ndarray, y: Any, **more: Any) -> Held:
-        """Of a regression's distribution, or of class probabilities and y as class indices; `more` are other fields."""
+        """Rows with a regression's distribution, or class probabilities and class indices; `more` are other fields."""
         if isinstance(predicted, Distribution):
             y = np.asarray(y, np.float64).reshape(predicted.mean.shape)
             return cls(y=y, **predicted.on_host()._asdict(), kind=type(predicted), **more)

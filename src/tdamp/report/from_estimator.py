@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
+from ..training.data import class_indices
 from .facts import Facts, Held
 from .page import write_report
 
@@ -76,7 +78,7 @@ def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
     """Predictions on rows whose targets are known."""
     x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if hasattr(estimator, "classes_"):
-        return Held.of(estimator.predict_proba(X), estimator._engine_targets(y), x=x, where=where)
+        return Held.of(estimator.predict_proba(X), class_indices(column_or_1d(y), estimator.classes_), x=x, where=where)
     return Held.of(estimator.predict_distribution(X), y, x=x, where=where)
 
 

@@ -102,7 +102,7 @@ def _snapshot(fitted: Fitted, data: Data, held: np.ndarray, weight: np.ndarray) 
 
 
 def _joined(parts: tuple[Snapshot, ...], back: np.ndarray) -> Snapshot:
-    """Of all folds, the rows in their own order."""
+    """One snapshot of the rows of all folds, in their own order."""
     predictions, levels = zip(*parts, strict=True)
     if levels[0] is None:
         return Snapshot(Judged(*(np.concatenate(each)[back] for each in zip(*predictions, strict=True))), None)

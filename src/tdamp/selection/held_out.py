@@ -94,17 +94,9 @@ class HeldOut:
         """By how much the mean log score of one snapshot is less than that of another."""
         return self.mean_of(self.snapshots[before].log_scores - self.snapshots[after].log_scores)
 
-    def lost_accuracy(self, before: int, after: int) -> MeanLoss:
-        """By how much the accuracy, or R2, of one snapshot is less than that of another."""
-        return self.mean_of(self.snapshots[after].errors - self.snapshots[before].errors)
-
     def mean_log_score(self, index: int) -> float:
-        """Of a snapshot."""
+        """Mean log score of a snapshot's predictions of the rows held out."""
         return float(np.average(self.snapshots[index].log_scores, weights=self.data.weight))
-
-    def accuracy(self, index: int) -> float:
-        """The share of the rows whose class is right, or R2."""
-        return 1 - float(np.average(self.snapshots[index].errors, weights=self.data.weight))
 
     def mean_of(self, lost: np.ndarray) -> MeanLoss:
         """Of numbers, one for each row."""

@@ -9,7 +9,7 @@ from ..engine.prune import progress
 from ..engine.settings import Settings
 from ..training.fitted import Fitted
 from ..training.pruning_loss import MeanLoss, PruningLoss
-from .held_out import HeldOut
+from .held_out import HeldOut, Scored
 
 
 def judged_by(held: HeldOut, fitted: Fitted, settings: Settings) -> Fitted:
@@ -31,11 +31,17 @@ def pruning_loss(held: HeldOut, epochs: Sequence[int], settings: Settings, chose
     if not whole:
         return None
     before = held.latest_good(whole)
-    log_score, accuracy = held.lost(before, chosen), held.lost_accuracy(before, chosen)
+    return loss_between(held, held.snapshots[before], held.snapshots[chosen], _harmless(held, share))
+
+
+def loss_between(held: HeldOut, before: Scored, after: Scored, harmless: float = 0.0) -> PruningLoss:
+    """The loss of one snapshot of the rows against another one."""
+    log_score = held.mean_of(before.log_scores - after.log_scores)
+    accuracy = held.mean_of(after.errors - before.errors)
     return PruningLoss(
-        *_before_and_after(held.mean_log_score(before), log_score),
-        *_before_and_after(held.accuracy(before), accuracy),
-        harmless=_harmless(held, share),
+        *_before_and_after(held.mean_of(before.log_scores).mean, log_score),
+        *_before_and_after(1 - held.mean_of(before.errors).mean, accuracy),
+        harmless=harmless,
     )
 
 

@@ -90,7 +90,7 @@ def learns_from_all(settings: Settings, n_rows: int) -> bool:
 def select_by_folds(
     job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
 ) -> Selection | None:
-    """By cross-validation, whose folds have a size of their own; None if too few rows differ.
+    """Select by cross-validation, whose folds have a size of their own; None if too few rows differ.
 
     `name` begins the names of its stages in the checkpoint.
     """
@@ -107,7 +107,7 @@ def select_by_folds(
 def select_by_held_out(
     job: TrainingJob, fraction: float, show: Callback | None, checkpoint: Checkpoint | None, name: str
 ) -> Selection | None:
-    """By a training on the other rows; None if all are needed."""
+    """Select by rows held out of a training on the others; None if all are needed."""
     data: Any = job.data
     split = hold_out(data, fraction, job.seed)
     if split is None:

@@ -12,7 +12,7 @@ from ..training.calibration import Calibration
 from ..training.fitted import Fitted
 from ..training.pruning_loss import PruningLoss
 from .held_out import HeldOut
-from .pruning import pruning_loss
+from .pruning import loss_between, pruning_loss
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,12 @@ class Selection:
         """Mean log score of the chosen snapshot."""
         return list(self.scores.values())[self.chosen]
 
-    def is_as_good_as(self, other: Selection) -> bool:
-        """Whether log score, and accuracy or R2, are within a standard error of another one's, by the same rows."""
-        theirs, ours = (each.held.snapshots[each.chosen] for each in (other, self))
-        lost = theirs.log_scores - ours.log_scores, ours.errors - theirs.errors
-        return all(self.held.mean_of(each).within(1) for each in lost)
+    def loss_to(self, other: Selection) -> PruningLoss:
+        """What is lost against the chosen snapshot of another selection, by the same rows."""
+        return loss_between(self.held, other.held.snapshots[other.chosen], self.held.snapshots[self.chosen])
 
     def settings_to_train(self) -> Settings:
-        """Those of the training, ended with the chosen epoch."""
+        """Settings of the training, ended with the chosen epoch."""
         return ended_after(self.settings, list(self.scores)[self.chosen])
 
     def calibration(self, fitted: Fitted) -> Calibration | None:

@@ -15,7 +15,7 @@ TRIES = 3
 
 
 def smallest(job: TrainingJob, way: Selection, whole: Settings, select: Select) -> Selection | None:
-    """The selection of the smallest network whose log score and accuracy or R2, are within a standard error of the best's.
+    """The selection of the smallest network whose log score is within a standard error of the best.
 
     The best is one of the `way`, which led to the job's goal, or of a training by the settings of the `whole` network,
     which is the answer if no smaller one is good.
@@ -40,8 +40,9 @@ def smallest(job: TrainingJob, way: Selection, whole: Settings, select: Select) 
 
 
 def _is_good(selection: Selection, whole: Selection | None) -> bool:
-    """Whether log score, and accuracy or R2, are within a standard error of those before the first unit went, and of
-    those of the whole network."""
-    loss = selection.pruning_loss()
-    good = loss is not None and loss.log_score.within(1) and loss.accuracy.within(1)
-    return good and (whole is None or selection.is_as_good_as(whole))
+    """Whether the log score is within a standard error, and what is lost is not worth a warning: against the network
+    before its first unit went, and against the whole one."""
+    losses = [selection.pruning_loss(), None if whole is None else selection.loss_to(whole)]
+    return losses[0] is not None and all(
+        loss is None or (loss.log_score.within(1) and not loss.hurts) for loss in losses
+    )

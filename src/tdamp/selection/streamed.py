@@ -14,7 +14,7 @@ from .held_out import HeldOut
 from .pruning import judged_by
 
 CHUNK_NUMBERS = 2**23
-"""Of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
+"""Numbers of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
 
 
 def chunk_rows(n_rows: int, n_inputs: int) -> int:

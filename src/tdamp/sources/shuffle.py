@@ -16,7 +16,7 @@ import numpy as np
 
 BUCKETS = 64
 MOST_NUMBERS = 2**22
-"""That are shuffled in memory: 32 MB of float64, a few times."""
+"""Numbers that are shuffled in memory: 32 MB of float64, a few times."""
 PIECE = 2**20
 """Numbers of a file that are read to be scattered again."""
 

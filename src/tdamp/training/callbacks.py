@@ -79,19 +79,19 @@ class Callbacks:
         self.callbacks = callbacks
 
     def on_start(self, info: dict[str, Any]) -> None:
-        """Those that want to know."""
+        """Call `on_start` of the callbacks that have one."""
         for one in self.callbacks:
             if hasattr(one, "on_start"):
                 _called(one.on_start, info, of=one, when="before the first epoch")
 
     def __call__(self, epoch: int, fitted: Fitted, record: dict[str, Any]) -> bool:
-        """All of them; True if one of them wants to end the training."""
+        """Call each after an epoch; True if one of them wants to end the training."""
         return any(
             [_called(one, epoch, fitted, record, of=one, when=f"after epoch {epoch}") is True for one in self.callbacks]
         )
 
     def on_end(self, fitted: Fitted) -> None:
-        """Those that want to know."""
+        """Call `on_end` of the callbacks that have one."""
         for one in self.callbacks:
             if hasattr(one, "on_end"):
                 _called(one.on_end, fitted, of=one, when="after the training")

@@ -24,9 +24,9 @@ from .fingerprint import Problem, differences
 
 SCHEMA = 1
 SECONDS = 10.0
-"""Between two writes of a stage, at least: short epochs are not slowed by the disk, and no more than this is lost."""
+"""Least time between two writes of a stage: short epochs are not slowed by the disk, and no more than this is lost."""
 SHARE = 0.05
-"""Of the time, at most, that goes into writing where files are large or disks slow: then it is done less often."""
+"""Largest share of the time that goes into writing where files are large or disks slow: then it is done less often."""
 KEPT = 2
 """Files of a stage: should the newest be damaged on the disk, there is the one before it."""
 START = "start"
@@ -48,7 +48,7 @@ class Memory(Protocol):
     """What must be remembered beside the training itself, such as predictions made after its epochs."""
 
     def packed(self) -> Arrays:
-        """As arrays."""
+        """What is remembered, as arrays."""
 
     def unpack(self, arrays: Arrays) -> None:
         """Remember what these arrays say."""
@@ -78,7 +78,7 @@ class Checkpoint:
             ) from error
 
     def _found_problem(self) -> Problem | None:
-        """Of the first file that is whole; they all have it, and the one of START is read first."""
+        """The problem of the first file that is whole; they all have it, and the one of START is read first."""
         names = sorted(self._files(), key=lambda name: (not name.startswith(START), name))
         whole = (self.read(name) for name in names)
         return next((stored[1]["problem"] for stored in whole if stored is not None), None)
@@ -98,8 +98,8 @@ class Checkpoint:
 
     def write(self, stage: str, epochs: int, arrays: Arrays, words: dict[str, Any]) -> None:
         """A file of a stage, whole or not at all."""
-        said = {"schema": SCHEMA, "problem": self.problem, **words}
-        records.write(self.folder / f"{stage}-{epochs:06d}.checkpoint", arrays, said)
+        header = {"schema": SCHEMA, "problem": self.problem, **words}
+        records.write(self.folder / f"{stage}-{epochs:06d}.checkpoint", arrays, header)
 
     def read(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
         """A file, or None after a warning when it is damaged: then it is removed."""
@@ -120,7 +120,7 @@ class Checkpoint:
         return arrays, words
 
     def files_of(self, stage: str) -> list[str]:
-        """The newest first."""
+        """Names of the files of a stage, the newest first."""
         names = (name for name, its in self._files().items() if its == stage)
         return sorted(names, key=lambda name: (len(name), name), reverse=True)  # after a million epochs they are longer
 

@@ -134,7 +134,7 @@ def in_background(work: Callable[[], None]) -> Future[None]:
 
 @cache
 def _versions() -> str:
-    """Of everything that decides what a program is: JAX, the machine's kind, and our own source."""
+    """Versions of everything that decides what a program is: JAX, the machine's kind, and our own source."""
     package, source = Path(__file__).parents[1], hashlib.sha256()
     folders = (package / name for name in TRACED)
     for path in sorted([package / "algorithm.py", *(file for folder in folders for file in folder.rglob("*.py"))]):

@@ -55,6 +55,17 @@ def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np
     return Data(x, y, weight)
 
 
+def class_indices(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The engine's y: the index of each label among the sorted `classes` of a fit; ValueError if it is none of them."""
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y has the class {labels[unknown].tolist()[0]!r}, which training did not: it knew {classes.tolist()}. "
+            "Give every class to partial_fit's first call (classes=...), or fit anew."
+        )
+    return np.searchsorted(classes, labels).astype(np.int32)
+
+
 def check_groups(groups: np.ndarray | None, n_inputs: int) -> np.ndarray | None:
     """Group ids of the inputs as 0..n-1 in order of appearance, or None when every input stands alone."""
     if groups is None:

@@ -91,7 +91,7 @@ def prepare(
 
 
 def _typed(knobs: Knobs, feed: Feed) -> Knobs:
-    """As arrays: whole numbers stay whole, the others have the data's precision."""
+    """The numbers as arrays: whole numbers stay whole, the others have the data's precision."""
     dtype = feed.data.x.dtype
     return jax.tree.map(lambda a: np.asarray(a, dtype if isinstance(a, float) else int), knobs)
 

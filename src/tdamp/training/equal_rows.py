@@ -63,7 +63,7 @@ class Learned(NamedTuple):
 
 
 def learned(before: Learned | None, x: np.ndarray, y: np.ndarray) -> Learned:
-    """With these rows, too."""
+    """The keys of the rows learned from before, and of these."""
     old, limit = (np.zeros(0, np.uint64), np.uint64(2**64 - 1)) if before is None else before
     keys = np.union1d(old, keys_of(x, y))
     keys = keys[keys <= limit]
@@ -131,7 +131,7 @@ class Sample:
         self.weight = 0.0
 
     def add(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        """Some more rows."""
+        """Count some more rows."""
         self.n_rows += len(x)
         if self.by_design is None:
             self.by_design = repeats_by_design(x, y)
@@ -142,7 +142,7 @@ class Sample:
         self.weight += float(weight.sum())
 
     def drawn(self, share: float) -> Sample:
-        """Those to keep from training, `share` of all weight as nearly as they allow; one at least is left over."""
+        """The rows to keep from training, `share` of all weight as nearly as they allow; one at least is left over."""
         sample = Sample(self.most, self.salt)
         if self.by_design:
             sample.by_design, sample.n_rows = True, min(round(share * self.n_rows), self.n_rows - 1)

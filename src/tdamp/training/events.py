@@ -36,7 +36,7 @@ def part(name: str) -> Iterator[None]:
         _part.reset(token)
 
 
-def tell(event: str, sentence: str, **fields: Any) -> None:
+def log_event(event: str, sentence: str, **fields: Any) -> None:
     """A record for the logger, if anyone listens."""
     now = _part.get()
     level = logging.INFO if now == KEPT else logging.DEBUG

@@ -70,7 +70,7 @@ def differences(before: Problem, now: Problem) -> list[str]:
 
 
 def _start(start: Fitted) -> str:
-    """Of the posterior that a training begins at, and of how far it had come; its seconds do not matter."""
+    """Fingerprint of the posterior that a training begins at, and of how far it had come; its seconds do not matter."""
     arrays = [*jax.tree.leaves(jax.device_get(start.state)), *start.kept]
     arrays += [] if start.unseen is None else [start.unseen]
     counted = [(record["epoch"], record["counted"]) for record in start.history[-1:]]

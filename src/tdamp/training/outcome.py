@@ -41,9 +41,17 @@ class TrainingWarning(UserWarning):
     """A training did not end as it should; the text says what to do."""
 
     @classmethod
-    def tell(cls, outcome: Outcome) -> None:
+    def warn(cls, outcome: Outcome) -> None:
         """Warn of an outcome, at the line that called into this package."""
         warnings.warn(str(outcome), cls, stacklevel=users_level())
+
+    @classmethod
+    def tell(cls, outcome: Outcome) -> None:
+        """Deprecated: `warn`."""
+        warnings.warn(
+            "TrainingWarning.tell goes in 0.4. Use TrainingWarning.warn.", DeprecationWarning, stacklevel=users_level()
+        )
+        cls.warn(outcome)
 
 
 def users_level() -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 SURE, LITTLE, LITTLE_NATS = 2.0, 0.01, 0.05
 """Standard errors beyond which a loss is no chance; R2 or accuracy, and log score, that are not worth a word."""
 LIKELY, MUCH = 1.0, 0.02
-"""Of so much R2 or accuracy less certainty is asked."""
+"""Standard errors that are enough where so much R2 or accuracy is lost."""
 
 
 class MeanLoss(NamedTuple):
@@ -38,7 +38,7 @@ class PruningLoss(NamedTuple):
 
     @property
     def log_score(self) -> MeanLoss:
-        """Lost, a row."""
+        """Log score lost by pruning, nats a row."""
         return MeanLoss(self.log_score_before - self.log_score_after, self.log_score_std_error)
 
     @property

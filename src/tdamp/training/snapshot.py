@@ -19,7 +19,7 @@ def arrays_of(name: str, state: State, kept: Sequence[np.ndarray]) -> Arrays:
 
 
 def state_of(name: str, arrays: Arrays, like: State) -> tuple[State, list[np.ndarray]]:
-    """The same back, as a state of the structure of `like`."""
+    """What `arrays_of` made arrays of: the state and its kept units, as a state of the structure of `like`."""
     here = below(arrays, name)
     state = jax.tree_util.tree_map_with_path(lambda path, _: here[path_name(path)], like)
     return jax.device_put(state), [here[f"kept.{l}"] for l in range(len(like.layers))]

@@ -24,7 +24,7 @@ from .compaction import order_smaller
 from .data import Data
 from .devices import check_alike
 from .epoch import Epoch
-from .events import in_words, outline, tell
+from .events import in_words, log_event, outline
 from .fitted import Callback, Fitted, Monitor, active_units
 from .history import Record, epoch_record, times_counted
 from .outcome import Outcome
@@ -88,7 +88,7 @@ class Trainer:
         begun, rows = time.perf_counter(), len(self.data.x)
         fields = {"epochs_before": len(self.history), "seed": self.seed}
         fields |= outline(self.full_network, self.settings, rows)
-        tell("start", f"training starts: {self.full_network.widths} on {rows} rows", **fields)
+        log_event("start", f"training starts: {self.full_network.widths} on {rows} rows", **fields)
         outcome = self._epochs(callback, monitor, stage)
         if outcome is Outcome.OK:
             outcome = self._verdict()
@@ -101,7 +101,7 @@ class Trainer:
             self._save(stage)
         fitted = self._fitted(*self.ended)
         result = {"outcome": outcome.name, "epochs": len(self.history), "epoch": fitted.epoch, "units": fitted.n_units}
-        tell("end", f"training ends: {outcome}", **result, seconds=time.perf_counter() - begun)
+        log_event("end", f"training ends: {outcome}", **result, seconds=time.perf_counter() - begun)
         return fitted
 
     def _epochs(self, callback: Callback | None, monitor: Monitor | None, stage: Stage | None) -> Outcome:
@@ -117,12 +117,12 @@ class Trainer:
             self._record(epoch + 1, info, time.perf_counter() - started)
             if monitor is not None:
                 self._score(epoch, float(monitor(self._fitted(Outcome.OK))))
-            tell("epoch", f"epoch {epoch + 1}  {in_words(self.history[-1])}", **self.history[-1])
+            log_event("epoch", f"epoch {epoch + 1}  {in_words(self.history[-1])}", **self.history[-1])
             if callback is not None and callback(epoch + 1, self._fitted(Outcome.OK), self.history[-1]) is True:
-                tell("stop", "a callback ends the training", epoch=epoch + 1, reason="callback")
+                log_event("stop", "a callback ends the training", epoch=epoch + 1, reason="callback")
                 break
             if self.best is not None and epoch - self.best.at >= self.settings.patience:
-                tell("stop", f"no better epoch since {self.best.at + 1}", epoch=epoch + 1, reason="patience")
+                log_event("stop", f"no better epoch since {self.best.at + 1}", epoch=epoch + 1, reason="patience")
                 break
             if stage is not None and stage.is_due:
                 self._save(stage)
@@ -215,7 +215,7 @@ class Trainer:
         if self.smaller.holds(active):
             self.smaller.compiled.result()
             self._compact(active, self.bucket, self.smaller.widths)
-            tell("compaction", f"arrays of {self.network.widths}", epoch=epochs_done, widths=self.network.widths)
+            log_event("compaction", f"arrays of {self.network.widths}", epoch=epochs_done, widths=self.network.widths)
             self.feed = self._feed()
             self.smaller = None
         elif self.sparsity.is_settled(self.state, self._group_of, epochs_done):  # too small for good

@@ -79,9 +79,9 @@ def _speed(task: Task, variant: str, runs: pd.DataFrame) -> list[Conclusion]:
         return []
     reached = [epochs_to_reach(ours[seed], min(adam[seed])) for seed in seeds]
     never = sum(math.isinf(epoch) for epoch in reached)
-    needed = [min(epoch, len(ours[seed]) + 1) for epoch, seed in zip(reached, seeds, strict=True)]
-    had = [epochs_to_reach(adam[seed], min(adam[seed])) for seed in seeds]
-    apart = gap(needed, had)
+    ours_epochs = [min(epoch, len(ours[seed]) + 1) for epoch, seed in zip(reached, seeds, strict=True)]
+    adam_epochs = [epochs_to_reach(adam[seed], min(adam[seed])) for seed in seeds]
+    apart = gap(ours_epochs, adam_epochs)
     name = NAMES[variant]
     missed = f" (never in {never} of {len(seeds)} runs)" if never else ""
     return [

@@ -131,11 +131,11 @@ def _curve(points: pd.DataFrame, data: str, method: str, keep: float = 1.0) -> l
 
 def _rounds(task: Task, ours: list[float], theirs: list[float], target_round: int, who: str = "tdamp") -> Conclusion:
     target = theirs[min(target_round, len(theirs)) - 1]
-    needed = epochs_to_reach(ours, target)
+    reached = epochs_to_reach(ours, target)
     verdict = Verdict(
-        f"{_title(task, who)}: rounds to the loss of {RIVAL_NAME} after {target_round}", needed, "<=", MOST_ROUNDS
+        f"{_title(task, who)}: rounds to the loss of {RIVAL_NAME} after {target_round}", reached, "<=", MOST_ROUNDS
     )
-    when = f"after {needed:g}" if math.isfinite(needed) else "never"
+    when = f"after {reached:g}" if math.isfinite(reached) else "never"
     return Conclusion(
         verdict,
         f"{task.title}: {RIVAL_NAME} has {target:.4g} after {target_round} rounds; {who} is there {when}.",
@@ -169,12 +169,12 @@ def _bytes(
     who: str = "tdamp",
 ) -> Conclusion:
     best = min(theirs)
-    needed, had = bytes_to_reach(ours, cost, best), bytes_to_reach(theirs, their_cost, best)
+    reached, had = bytes_to_reach(ours, cost, best), bytes_to_reach(theirs, their_cost, best)
     name = f"{_title(task, who)}, keep {keep:g}: bytes to the best loss of {RIVAL_NAME}, over its own"
-    text = f"after {needed / 1e6:.4g} MB" if math.isfinite(needed) else "never"
+    text = f"after {reached / 1e6:.4g} MB" if math.isfinite(reached) else "never"
     their_text = f"{RIVAL_NAME} is at its best, {best:.4g}, after {had / 1e6:.4g} MB"
     sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
-    return Conclusion(Verdict(name, needed / had, "<=", part), sentence, "federated")
+    return Conclusion(Verdict(name, reached / had, "<=", part), sentence, "federated")
 
 
 def _bytes_alike(
@@ -189,12 +189,12 @@ def _bytes_alike(
 ) -> Conclusion:
     """Against the rival that ends with as many units, which it has after its last round alone."""
     first = cost.index(cost[-1])  # from this round on there is nothing more to remove
-    needed = bytes_to_reach([math.inf] * first + ours[first:], cost, target)
+    reached = bytes_to_reach([math.inf] * first + ours[first:], cost, target)
     name = f"{_title(task, who)}, keep {keep:g}: bytes to the loss of {SMALL_RIVAL_NAME} at this size, over its own"
-    text = f"after {needed / 1e6:.4g} MB, at this size" if math.isfinite(needed) else "never"
+    text = f"after {reached / 1e6:.4g} MB, at this size" if math.isfinite(reached) else "never"
     their_text = f"{SMALL_RIVAL_NAME} has {target:.4g} after {had / 1e6:.4g} MB"
     sentence = f"{task.title}, keep {keep:g}: {their_text}; {who} reaches that: {text}."
-    return Conclusion(Verdict(name, needed / had, "<=", part), sentence, "federated")
+    return Conclusion(Verdict(name, reached / had, "<=", part), sentence, "federated")
 
 
 def bytes_to_reach(curve: list[float], cost: list[float], target: float) -> float:

@@ -52,13 +52,13 @@ def posterior(z_fwd: Moments, label: Array, noise_var: Array, nodes: int = NODES
     width = mode + REACH * jnp.sqrt(y_var) - low
     places, weights = np.polynomial.legendre.leggauss(nodes)
     t = low + width * jnp.asarray((places + 1) / 2, mean.dtype)  # (rows, nodes)
-    given = truncated_normal.above((mean[:, None] - t[..., None]) / std[:, None])  # (rows, nodes, classes)
+    truncated = truncated_normal.above((mean[:, None] - t[..., None]) / std[:, None])  # (rows, nodes, classes)
     rival = (1 - is_label)[:, None]
-    log_density = (rival * given.log_mass).sum(-1) - 0.5 * (t - y_mean) ** 2 / y_var
+    log_density = (rival * truncated.log_mass).sum(-1) - 0.5 * (t - y_mean) ** 2 / y_var
     share = jnp.asarray(weights, mean.dtype) * jnp.exp(log_density - log_density.max(-1, keepdims=True))
     share = (share / share.sum(-1, keepdims=True))[..., None]
-    z_mean = jnp.where(rival > 0, mean[:, None] - (var / std)[:, None] * given.mean, t[..., None])
-    z_var = rival * (var[:, None] - (var / std)[:, None] ** 2 * given.shrink)
+    z_mean = jnp.where(rival > 0, mean[:, None] - (var / std)[:, None] * truncated.mean, t[..., None])
+    z_var = rival * (var[:, None] - (var / std)[:, None] ** 2 * truncated.shrink)
     post_mean = (share * z_mean).sum(1)
     return Moments(post_mean, (share * (z_var + (z_mean - post_mean[:, None]) ** 2)).sum(1))
 

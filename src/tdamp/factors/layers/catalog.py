@@ -11,10 +11,10 @@ from .dense import Dense
 LAYERS: dict[str, type[Linear]] = {member.name: member for member in (Dense,)}
 
 
-def layer_of(found: Any) -> Any:
+def layer_of(layer: Any) -> Any:
     """The layer that a name, or its fields as JSON has them, stand for; what is neither is given back as it is."""
-    name = found.get("name") if isinstance(found, Mapping) else found
+    name = layer.get("name") if isinstance(layer, Mapping) else layer
     if not isinstance(name, str) or name not in LAYERS:
-        return found
-    fields = {k: v for k, v in found.items() if k != "name"} if isinstance(found, Mapping) else {}
+        return layer
+    fields = {k: v for k, v in layer.items() if k != "name"} if isinstance(layer, Mapping) else {}
     return LAYERS[name](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})

@@ -48,7 +48,7 @@ class AggregationRule:
     """Base class of all rules. A member has a `name` and `aggregate`; the defaults suit rules without a memory."""
 
     name: ClassVar[str]
-    """In `Terms.aggregation`."""
+    """What `Terms.aggregation` calls the rule."""
     is_natural_average: ClassVar[bool] = False
     """Whether the result follows from sums of the clients' natural parameters, so that secure sums can compute it."""
     divides_base_prior: ClassVar[bool] = False

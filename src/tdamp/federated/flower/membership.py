@@ -20,7 +20,7 @@ PAUSE = 3.0
 
 
 ROUNDING = 1e-9
-"""By which a share may be above 1."""
+"""A share may be above 1 by so much, which is rounding."""
 
 
 class TooFew(RuntimeError):

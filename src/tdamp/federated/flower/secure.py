@@ -39,7 +39,7 @@ HALF = 2.0 ** (DIGIT_BITS - 1)
 
 
 def digits_of(number: np.ndarray) -> np.ndarray:
-    """Of whole numbers modulo 2^64, the lowest first, (DIGITS, ...): exact in SecAgg+'s quantisation."""
+    """Digits of whole numbers modulo 2^64, the lowest first, (DIGITS, ...): exact in SecAgg+'s quantisation."""
     low = np.uint64(2**DIGIT_BITS - 1)
     digits = [(number >> np.uint64(DIGIT_BITS * d)) & low for d in range(DIGITS)]
     return np.stack(digits).astype(np.float64) - HALF

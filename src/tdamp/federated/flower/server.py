@@ -70,7 +70,7 @@ def federate(
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
     options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be sent without noise
-    membership = Membership(estimator._task, rules)
+    membership = Membership("classification" if is_classifier(estimator) else "regression", rules)
     request = checkpoint.request_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
     stored = None if folder is None else checkpoint.load(folder, request, estimator)
     if stored is None:

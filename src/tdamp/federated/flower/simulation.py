@@ -41,7 +41,7 @@ class EngineFailed(RuntimeError):
 
 
 def environment(home: Path) -> dict[str, str]:
-    """For Flower's programs: their settings in `home`, which is also the home that Ray sees."""
+    """The environment of Flower's programs: their settings in `home`, which is also the home that Ray sees."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "ray_bootstrap_config.yaml").write_text("{}\n")  # with it Ray does not look for a cloud around it
     programs = str(Path(sys.executable).parent)
@@ -131,7 +131,7 @@ def _link(home: Path, around: dict[str, str]) -> Iterator[Path]:
 
 
 def _status(around: dict[str, str]) -> str:
-    """Of the only run; `flwr run` itself ends with 0 whatever happened."""
+    """Status of the only run; `flwr run` itself ends with 0 whatever happened."""
     command = [program("flwr"), "list", NAME, "--format", "json"]
     done = subprocess.run(command, env=around, text=True, capture_output=True, timeout=START_SECONDS)
     try:

@@ -103,7 +103,7 @@ class FedPosterior(Strategy):
         return []
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Any]) -> None:
-        """Nothing."""
+        """Nothing, as no one was asked."""
         return None
 
     def final_reports(self, grid: Any) -> list[FinalReport]:

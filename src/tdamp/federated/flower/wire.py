@@ -23,12 +23,12 @@ INTRODUCE, TRAIN, CONCLUDE = "query.introduce", "train", "query.conclude"
 
 
 def message(kind: str, node: int, content: Any, group: str, seconds: float) -> Any:
-    """To a node; after `seconds` it is no longer delivered."""
+    """A message to a node; after `seconds` it is no longer delivered."""
     return flwr.Message(content, node, kind, ttl=seconds, group_id=group)
 
 
 def reply(content: Any, to: Any) -> Any:
-    """To the server."""
+    """A client's answer to a message of the server."""
     return flwr.Message(content, reply_to=to)
 
 

@@ -72,15 +72,15 @@ def predict(tasks: Sequence[Task], quick: bool = False, recipes: tuple[Recipe, .
     chosen, epochs = choose(x, y, seeds, hidden, work)
     nets = Nets(x, y, seeds, hidden, [[recipe] for recipe in chosen], work)
     x_test = np.stack([task.x_test for task in tasks])
-    ends: dict[int, Gaussian] = {}
-    for epoch in _looks(work, int(epochs.max()), nets):
+    predictions: dict[int, Gaussian] = {}
+    for epoch in _scored_epochs(work, int(epochs.max()), nets):
         due = np.flatnonzero(epochs == epoch)
         if len(due):
             members = nets.predict(x_test)
-            ends |= {int(i): mixture(members.mean[i, 0], members.var[i, 0]) for i in due}
+            predictions |= {int(i): mixture(members.mean[i, 0], members.var[i, 0]) for i in due}
     seconds = (time.perf_counter() - started) / len(tasks)
     for i in range(len(tasks)):
-        yield Answer(ends[i], seconds, {**chosen[i].config, "epochs": int(epochs[i])})
+        yield Answer(predictions[i], seconds, {**chosen[i].config, "epochs": int(epochs[i])})
 
 
 def choose(
@@ -90,15 +90,15 @@ def choose(
     held_out = max(1, round(HELD_OUT * x.shape[1]))
     nets = Nets(x[:, :-held_out], y[:, :-held_out], seeds, hidden, [work.recipes] * len(x), work)
     scores, epochs = [], []
-    for epoch in _looks(work, work.epochs, nets):
+    for epoch in _scored_epochs(work, work.epochs, nets):
         mean, var = (np.moveaxis(np.asarray(a), 2, 0) for a in nets.predict(x[:, -held_out:]))
         both = mixture(mean, var)
         z = (y[:, None, -held_out:] - both.mean) / both.std
         scores.append((-0.5 * z**2 - np.log(both.std)).mean(-1))
         epochs.append(epoch)
     flat = np.nan_to_num(np.stack(scores, -1), nan=-np.inf).reshape(len(x), -1)
-    recipe, look = np.divmod(flat.argmax(1), len(epochs))
-    return [work.recipes[i] for i in recipe], np.array(epochs)[look]
+    recipe, check = np.divmod(flat.argmax(1), len(epochs))
+    return [work.recipes[i] for i in recipe], np.array(epochs)[check]
 
 
 def mixture(mean: ArrayLike, var: ArrayLike) -> Gaussian:
@@ -149,8 +149,8 @@ class Nets:
         return jax.tree.map(np.asarray, _predict(self.state.params, x))
 
 
-def _looks(work: Effort, epochs: int, nets: Nets) -> Iterator[int]:
-    """Train up to `epochs`, stopping at the epochs at which a look is due."""
+def _scored_epochs(work: Effort, epochs: int, nets: Nets) -> Iterator[int]:
+    """Train up to `epochs`, and give every epoch at which the networks are to be scored."""
     share = max(1, work.epochs // work.checks)
     for epoch in range(share, epochs + 1, share):
         nets.advance(share)

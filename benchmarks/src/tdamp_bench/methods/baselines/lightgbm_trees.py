@@ -64,20 +64,20 @@ class Trees:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Means (rows,) or class probabilities (rows, classes)."""
-        found = np.asarray(self.model.predict(x))
-        return np.stack([1 - found, found], 1) if self.classes == 2 else found
+        output = np.asarray(self.model.predict(x))
+        return np.stack([1 - output, output], 1) if self.classes == 2 else output
 
     def _choose(self, problem: Problem, budget: int) -> Choice:
         inner = problem.validation(round(HELD_OUT * len(problem.x)), self.seed)
-        found = []
+        choices = []
         for leaves in LEAVES:
             rounds = min(budget // (self.per_round * tree_bytes(leaves)), MOST_TREES)
             for rate in RATES if rounds else ():
                 losses = self._held_out(inner, leaves, rate, rounds)
-                found.append(Choice(leaves, int(np.argmin(losses)) + 1, rate, float(np.min(losses))))
-        if not found:
+                choices.append(Choice(leaves, int(np.argmin(losses)) + 1, rate, float(np.min(losses))))
+        if not choices:
             raise TooSmall(f"{budget} bytes hold no tree for each of {self.classes} classes")
-        return min(found, key=lambda choice: choice.loss)
+        return min(choices, key=lambda choice: choice.loss)
 
     def _held_out(self, inner: Problem, leaves: int, rate: float, rounds: int) -> list[float]:
         """Mean squared error or NLL of the rows held out, by round."""

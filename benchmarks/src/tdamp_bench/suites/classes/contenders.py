@@ -69,8 +69,8 @@ def adam(problem: Problem, plan: Plan, tuned: dict[str, Any], seed: int) -> Cont
     choice = Choice(**tuned["one"])
     model, seconds = trained_adam(problem, plan, choice, seed)
     held_out = problem.validation(plan.validation_rows)
-    twin, more = trained_adam(held_out, plan, choice, seed)
-    temperature = fit_temperature(twin.point(held_out.x_test), held_out.y_test)
+    inner, more = trained_adam(held_out, plan, choice, seed)
+    temperature = fit_temperature(inner.point(held_out.x_test), held_out.y_test)
     return {
         "adam": Contender(model.predictive, seconds, choice._asdict()),
         "adam_temperature": Contender(

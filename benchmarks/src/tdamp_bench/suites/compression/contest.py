@@ -85,10 +85,10 @@ class Contest:
         return self.store.all_seeds(self._key(cell, choice, 0)) if choice else []
 
     def _ours(self, task: Task, keep: float) -> list[Done]:
-        found = self.runs(Cell(task, Estimator(self.quick), keep))
-        if not found:
+        runs = self.runs(Cell(task, Estimator(self.quick), keep))
+        if not runs:
             raise NoSize(f"{task.name}, keep {keep:g}: there is no run of tdamp's that says how large a rival may be")
-        return found
+        return runs
 
     def _key(self, cell: Cell, choice: Choice, seed: int) -> Key:
         task = cell.task

@@ -28,9 +28,9 @@ SIZES = {"units": "inputs and hidden units", "params": "parameters", "multiply_a
 CLASSES = 10
 
 
-def draw(found: Sequence[Row], path: Path) -> list[Path]:
+def draw(rows: Sequence[Row], path: Path) -> list[Path]:
     """Write a PNG for MNIST, `path`, and one for the tables beside it, where there are runs; which ones."""
-    digits, tables = ([row for row in found if (row["task"] in LENETS) == known] for known in (True, False))
+    digits, tables = ([row for row in rows if (row["task"] in LENETS) == known] for known in (True, False))
     written = []
     if digits:
         _digits(digits, path)
@@ -42,11 +42,11 @@ def draw(found: Sequence[Row], path: Path) -> list[Path]:
     return written
 
 
-def _digits(found: Sequence[Row], path: Path) -> None:
+def _digits(rows: Sequence[Row], path: Path) -> None:
     drawing, axes = plt.subplots(2, 3, figsize=(14, 8), sharex="col", sharey="row", layout="constrained")
     for (size, title), column in zip(SIZES.items(), axes.T, strict=True):
         for axis, score, scale in zip(column, ("loss", "nll"), (100.0, 1.0), strict=True):
-            for row in found:
+            for row in rows:
                 _mark(axis, row[size]["mean"], row[score], row, scale)
             axis.set(xscale="log", xlabel=title)
         for point in POINTS:
@@ -67,13 +67,13 @@ def published_size(point: Point) -> dict[str, int]:
     return {"units": point.units, "params": n_params(widths), "multiply_adds": n_multiply_adds(widths)}
 
 
-def _tables(found: Sequence[Row], path: Path) -> None:
-    names = list(dict.fromkeys(row["task"] for row in found))
+def _tables(rows: Sequence[Row], path: Path) -> None:
+    names = list(dict.fromkeys(row["task"] for row in rows))
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
     drawing, axes = plt.subplots(lines, columns, figsize=(14, 4 * lines), squeeze=False, layout="constrained")
     for name, axis in zip(names, axes.flat, strict=False):
-        here = [row for row in found if row["task"] == name]
+        here = [row for row in rows if row["task"] == name]
         for row in here:
             _mark(axis, row["bytes"]["mean"], row["loss"], row)
         axis.set(xscale="log", yscale="log", xlabel="bytes", title=here[0]["title"], ylabel=here[0]["loss_is"])

@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 def rows(contest: Contest, cells: Sequence[Cell]) -> list[Row]:
     """Of the cells that have test runs."""
-    found = []
+    table = []
     for cell in cells:
         runs = contest.runs(cell)
         if runs:
@@ -30,8 +30,8 @@ def rows(contest: Contest, cells: Sequence[Cell]) -> list[Row]:
             where = {"task": cell.task.name, "title": cell.task.title, "loss_is": cell.task.loss, "keep": cell.keep}
             arm = {"arm": cell.arm.name, "label": cell.arm.label, "seeds": [run.key.seed for run in runs]}
             tuned = {"config": choice.config, "validation_losses": choice.losses} if choice else {}
-            found.append(where | arm | _numbers(runs) | tuned)
-    return found
+            table.append(where | arm | _numbers(runs) | tuned)
+    return table
 
 
 def _numbers(runs: Sequence[Done]) -> Row:
@@ -47,11 +47,11 @@ def _se(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if known else float("nan")
 
 
-def verdicts(found: Sequence[Row]) -> list[Verdict]:
+def verdicts(rows: Sequence[Row]) -> list[Verdict]:
     """At every size: tdamp's loss below that of each rival, over the seeds both have, and the published one."""
     judged = []
-    for ours in (row for row in found if row["arm"] == OURS):
-        here = [row for row in found if (row["task"], row["keep"]) == (ours["task"], ours["keep"])]
+    for ours in (row for row in rows if row["arm"] == OURS):
+        here = [row for row in rows if (row["task"], row["keep"]) == (ours["task"], ours["keep"])]
         title = f"{ours['title']}, {ours['units']['mean']:.0f} units"
         for rival in here:
             apart = None if rival["arm"].startswith(OURS) else between(ours, rival)

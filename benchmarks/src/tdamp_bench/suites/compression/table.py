@@ -29,9 +29,9 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def of_digits(found: Sequence[Row]) -> list[Table]:
+def of_digits(rows: Sequence[Row]) -> list[Table]:
     """Error, NLL and sizes of the networks on MNIST, beside the published error."""
-    here = [row for row in found if row["task"] in LENETS]
+    here = [row for row in rows if row["task"] in LENETS]
     return [
         _table("Test error in %", here, _scores("loss", 100, 2), published=True),
         _table("Test NLL in nats", here, _scores("nll", 1, 4)),
@@ -40,9 +40,9 @@ def of_digits(found: Sequence[Row]) -> list[Table]:
     ]
 
 
-def of_tables(found: Sequence[Row]) -> list[Table]:
+def of_tables(rows: Sequence[Row]) -> list[Table]:
     """R2 or accuracy, log score and bytes on the tables."""
-    here = [row for row in found if row["task"] not in LENETS]
+    here = [row for row in rows if row["task"] not in LENETS]
     return [
         _table("Test R2 (regression) or accuracy", here, _quality),
         _table("Test log score in nats; of regressions, with targets of variance one", here, _scores("nll", -1, 3)),
@@ -51,14 +51,15 @@ def of_tables(found: Sequence[Row]) -> list[Table]:
     ]
 
 
-def _table(title: str, found: Sequence[Row], cell: Callable[[Row], str], published: bool = False) -> Table:
-    labels = dict.fromkeys(row["label"] for row in found)
-    rows = []
-    for task, keep in dict.fromkeys((row["task"], row["keep"]) for row in found):
-        here = {row["label"]: row for row in found if (row["task"], row["keep"]) == (task, keep)}
+def _table(title: str, rows: Sequence[Row], cell: Callable[[Row], str], published: bool = False) -> Table:
+    labels = dict.fromkeys(row["label"] for row in rows)
+    lines = []
+    for task, keep in dict.fromkeys((row["task"], row["keep"]) for row in rows):
+        here = {row["label"]: row for row in rows if (row["task"], row["keep"]) == (task, keep)}
         name, error = _size(next(iter(here.values())))
-        rows.append([name, *([error] if published else []), *(cell(here[k]) if k in here else NOT_RUN for k in labels)])
-    return Table(title, ["", *(["published"] if published else []), *labels], rows)
+        cells = [cell(here[label]) if label in here else NOT_RUN for label in labels]
+        lines.append([name, *([error] if published else []), *cells])
+    return Table(title, ["", *(["published"] if published else []), *labels], lines)
 
 
 def _size(row: Row) -> tuple[str, str]:
@@ -100,8 +101,8 @@ def show(console: Console, report: dict[str, Any]) -> None:
 
 def tables(report: dict[str, Any]) -> list[Table]:
     """Those that have rows."""
-    found = report["rows"]
-    return [table for table in (*of_digits(found), *of_tables(found)) if table.rows]
+    rows = report["rows"]
+    return [table for table in (*of_digits(rows), *of_tables(rows)) if table.rows]
 
 
 def page(report: dict[str, Any]) -> str:
@@ -123,9 +124,9 @@ def block(report: dict[str, Any], part: str) -> str:
     return "\n".join([picture, "", *(f"#{line}" if line.startswith("## ") else line for line in lines)])
 
 
-def sections(found: Sequence[Table]) -> list[str]:
+def sections(tables: Sequence[Table]) -> list[str]:
     """The lines of tables."""
-    return [line for table in found for line in section(*table)]
+    return [line for table in tables for line in section(*table)]
 
 
 def verdict_lines(report: dict[str, Any]) -> list[str]:

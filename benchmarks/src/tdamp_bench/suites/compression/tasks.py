@@ -31,8 +31,8 @@ QUICK = {"mnist": ("lenet_300_100",), "tables": ("airfoil", "segment")}
 def keeps(task: Task, quick: bool) -> tuple[float, ...]:
     """Shares of the units that are to remain: the published counts, or the tables' shares; a quick run has one."""
     total = sum(task.widths[:-1])
-    found = tuple(point.units / total for point in points_of(task.name)) or KEEPS
-    return found[:1] if quick else found
+    shares = tuple(point.units / total for point in points_of(task.name)) or KEEPS
+    return shares[:1] if quick else shares
 
 
 def task_of(name: str, quick: bool) -> Task:
@@ -75,6 +75,6 @@ def _table(name: str, quick: bool) -> Task:
 
 def _split(name: str, quick: bool, role: Role, seed: int) -> Problem:
     table = load_table(name)
-    found = problems.split(table, TABLES[name].task, round(TEST_SHARE * len(table.x)), seed)
-    found = found.first(*QUICK_ROWS) if quick else found
-    return found if role == "test" else found.validation(round(TEST_SHARE * len(found.x)))
+    problem = problems.split(table, TABLES[name].task, round(TEST_SHARE * len(table.x)), seed)
+    problem = problem.first(*QUICK_ROWS) if quick else problem
+    return problem if role == "test" else problem.validation(round(TEST_SHARE * len(problem.x)))

@@ -78,7 +78,7 @@ def _by_estimator(
     model.fit(rows.x, y, rows.weight)
     far = model.x_mean_ + model.x_scale_ * np.concatenate([s * rng.standard_normal((2, widths[0])) for s in FAR])
     wrong = faults.of_fitted(model.fitted_) + faults.of_estimator(model, rows.x, far, y)
-    return _told(model.fitted_, wrong, places.of(model.network_, model.settings_, len(rows.x), len(model.history_)))
+    return _summary(model.fitted_, wrong, places.of(model.network_, model.settings_, len(rows.x), len(model.history_)))
 
 
 def _by_engine(
@@ -103,14 +103,14 @@ def _by_engine(
     groups = _groups(c, widths[0])
     fitted = fit(network, x, y, settings, seed=int(rng.integers(2**31)), sample_weight=rows.weight, groups=groups)
     wrong = faults.of_fitted(fitted) + faults.of_engine(fitted, network, x)
-    return _told(fitted, wrong, places.of(network, settings, len(x), len(fitted.history)))
+    return _summary(fitted, wrong, places.of(network, settings, len(x), len(fitted.history)))
 
 
 def _groups(c: Configuration, n_in: int) -> np.ndarray | None:
     return np.arange(n_in) // 2 if c.grouped else None
 
 
-def _told(fitted: Fitted, wrong: list[str], of: dict[str, int]) -> dict[str, Any]:
+def _summary(fitted: Fitted, wrong: list[str], of: dict[str, int]) -> dict[str, Any]:
     """Clips and their places in the order of `places.CLIPS`."""
     clips = [sum(record[name] for record in fitted.history) for name in places.CLIPS]
     return {

@@ -1,0 +1,79 @@
+"""Which sizes are tried for keep="auto", with trainings made by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tdamp.engine.network import Network
+from tdamp.engine.settings import Settings
+from tdamp.selection.held_out import HeldOut
+from tdamp.selection.selection import Selection
+from tdamp.selection.size import TRIES, smallest
+from tdamp.selection.snapshots import Judged
+from tdamp.training.data import Data
+from tdamp.training.fit import TrainingJob
+
+ROWS = 40
+DATA = Data(np.random.default_rng(0).normal(size=(ROWS, 4)), (np.arange(ROWS) % 2).astype(np.int32), np.ones(ROWS))
+SETTINGS = Settings(max_epochs=8, keep=2, prune_start=0.25, prune_end=0.75)
+NETWORK = Network((4, 12, 2), "classification")
+JOB = TrainingJob(NETWORK, DATA, SETTINGS)
+TOTAL = 16
+DROP = np.linspace(0.05, 0.15, ROWS)
+"""A loss that no chance explains, other for each row."""
+
+
+def trained(keep: Any, levels: list[float]) -> Selection:
+    """A training of these mean log scores by epoch."""
+    held = HeldOut(DATA, DATA)
+    for level in levels:
+        held.add(Judged(-1 + level * DROP, np.zeros(ROWS)), None)
+    scores = {epoch: float(-1 + level * DROP.mean()) for epoch, level in enumerate(levels, start=1)}
+    return Selection(held, scores, Settings(max_epochs=8, keep=keep, prune_start=0.25, prune_end=0.75))
+
+
+WHOLE = trained(None, [0.0] * 8)
+
+
+def tried(way: Selection, levels: list[float], whole: Selection = WHOLE) -> tuple[list[int], Selection | None]:
+    """The sizes that are trained beside the way, each with these scores, and the selection."""
+    sizes: list[int] = []
+
+    def select(job: TrainingJob, name: str) -> Selection:
+        if job.settings == whole.settings:
+            return whole
+        sizes.append(job.settings.keep)  # type: ignore[arg-type]
+        return trained(job.settings.keep, levels)
+
+    return sizes, smallest(JOB, way, whole.settings, select)
+
+
+def test_a_goal_that_costs_nothing() -> None:
+    """contract: the way itself, without another training."""
+    way = trained(2, [0.0] * 8)
+    assert tried(way, [0.0] * 8) == ([], way)
+
+
+def test_sizes_that_cost() -> None:
+    """identity: each is halfway to all units from the one before; after the last try the whole network is chosen."""
+    way, lost = trained(2, [0, 0, -5, -6, -7, -9, -9, -9]), [0, 0, -1, -2, -3, -3, -3, -3]
+    sizes, selection = tried(way, lost)
+    assert len(sizes) == TRIES and selection is WHOLE
+    assert all(after == round((before + TOTAL) / 2) for before, after in pairwise(sizes))
+
+
+@pytest.mark.parametrize(("level", "chosen"), [(1.0, False), (-1.0, True)])
+def test_a_whole_network_that_is_better(level: float, chosen: bool) -> None:
+    """contract: a way that loses nothing of its own start may still lose against a training with all units."""
+    way, whole = trained(2, [0.0] * 8), trained(None, [level] * 8)
+    assert tried(way, [0.0] * 8, whole)[1] is (way if chosen else whole)
+
+
+def test_without_an_epoch_to_compare_with() -> None:
+    """contract: an error that says what to give."""
+    with pytest.raises(ValueError, match="max_epochs 3 or more"):
+        tried(Selection(HeldOut(DATA, DATA), {}, Settings(keep=None)), [0.0])
