@@ -68,7 +68,7 @@ class Likelihood:
     has_classes: ClassVar[bool] = False
     scales_targets: ClassVar[bool] = True
     outputs_per_target: ClassVar[int] = 1
-    learns_noise: ClassVar[bool] = True
+    learns_noise: ClassVar[bool] = False
     export_form: ClassVar[ExportForm | None] = None
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -170,6 +170,7 @@ class GaussianNoise(Likelihood):
 
     task = "regression"
     is_calibrated = True
+    learns_noise = True
 
     def check_y(self, y: np.ndarray, n_targets: int, dtype: Any) -> np.ndarray:
         """(rows, targets) of finite numbers."""

@@ -30,7 +30,6 @@ class Poisson(Likelihood):
     noise = "none"
     log_concave = False  # it is, but the quadrature rounds: the clip is counted
     scales_targets = False
-    learns_noise = False
     export_form = "log_rate"
 
     def check_y(self, y: np.ndarray, n_targets: int, dtype: Any) -> np.ndarray:
