@@ -85,8 +85,12 @@ def asks(tree: ast.Module) -> Iterator[int]:
 
 
 def is_kind(node: ast.AST) -> bool:
-    """`task`, `noise`, or an attribute of that name."""
+    """`task`, `noise`, or an attribute, an entry (`["task"]`, `.get("task")`) of that name."""
     name = getattr(node, "attr", getattr(node, "id", ""))
+    if isinstance(node, ast.Subscript):
+        name = getattr(node.slice, "value", "")
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("get", "pop") and node.args:
+        name = getattr(node.args[0], "value", "")
     return str(name).lstrip("_") in ("task", "noise")
 
 
@@ -107,8 +111,12 @@ ok = "varying" == noise
 if noise != 1 or task is None: ...
 match network.task:
     case _: ...
+if facts["task"] == "regression": ...
+z = 3 if "varying" != MODEL["network"]["noise"] else 4
+ok = facts.get("task", "") == "classification"
+ok = facts["other"] == "regression" or facts[0] == "varying"
 """
-    assert sorted(asks(ast.parse(source))) == [2, 3, 4, 5, 7]
+    assert sorted(asks(ast.parse(source))) == [2, 3, 4, 5, 7, 9, 10, 11]
 
 
 def test_every_module_has_its_test() -> None:

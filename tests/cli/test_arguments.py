@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tdamp.cli import arguments, main
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.priors.catalog import PRIORS
 from tdamp.federated.aggregation.catalog import RULES
 
@@ -60,9 +61,11 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
                 yield from parsers(command)
 
 
-@pytest.mark.parametrize(("option", "members"), [("--prior", PRIORS), ("--aggregation", RULES)])
+@pytest.mark.parametrize(
+    ("option", "members"), [("--prior", PRIORS), ("--likelihood", LIKELIHOODS), ("--aggregation", RULES)]
+)
 def test_choices_are_the_catalogs(option: str, members: dict[str, object]) -> None:
-    """contract: the commands name the priors and rules themselves, as help comes without importing JAX, which the
-    catalogs need; this test says when a new member is missing there."""
+    """contract: the commands name priors, likelihoods and rules themselves, as help comes without importing JAX, which
+    the catalogs need; this test says when a new member is missing there."""
     actions = [action for one in parsers(main.parser()) for action in one._actions if option in action.option_strings]
     assert actions and all(list(action.choices or ()) == list(members) for action in actions)

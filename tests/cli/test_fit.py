@@ -84,6 +84,32 @@ def test_noise_by_row(tmp_path: Path, classification: Example) -> None:
     assert result.code == 2 and "belongs to a regression" in result.err and not (tmp_path / "c").exists()
 
 
+def test_counts(tmp_path: Path) -> None:
+    """identity: with few different whole numbers, too, a target of --likelihood poisson is one of counts, through every
+    command; a contradiction and numbers that are no counts are told."""
+    frame = houses(150).drop(columns=["band"])
+    frame["visits"] = np.random.default_rng(0).poisson(frame.pop("price") / frame["area"] / 4)
+    assert frame["visits"].nunique() < 8  # a guess would be classes
+    data, model = csv(tmp_path, "visits.csv", frame), tmp_path / "m"
+    plain = ["fit", data, "--target", "visits", "--likelihood", "poisson", *SMALL, "--out", model]
+    result = call(*plain)
+    assert result.code == 0, result.err
+    assert "Noise level: none" in result.out
+    assert tdamp.load(model).network_.output.name == "poisson"
+    rows = call("predict", model, data, "--json").json["predictions"]
+    assert all(row["mean"] > 0 and row["low"] == int(row["low"]) >= 0 for row in rows)
+    assert call("inspect", model, "--json").json["noise_std"] == []
+    export = call("export", model, "--to", "numpy", "--out", tmp_path / "visits.py", "--json")
+    assert export.code == 0 and export.json["difference"] < 1e-4
+    for more, code, message in (
+        (["--task", "classification"], 2, "leave out --task classification"),
+        (["--noise", "varying"], 2, "leave out --noise varying"),
+        (["--target", "area"], 1, "y has numbers that are no counts"),
+    ):
+        result = call(*plain, "--force", *more)
+        assert result.code == code and message in result.err, result.err
+
+
 def test_text_for_people(tmp_path: Path) -> None:
     """golden(what a first user must find): notes, sizes, scores and the next commands; two targets; force."""
     data = csv(tmp_path, "h.csv", houses(150))

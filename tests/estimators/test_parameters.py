@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import Array
 from scipy import stats
 
 from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.estimators.parameters import group_ids_of, likelihood_of, network_of, settings_of
+from tdamp.factors.likelihoods.catalog import LIKELIHOODS
+from tdamp.factors.likelihoods.probit import Probit
+from tdamp.numerics.beliefs import Moments
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1300, 3))
@@ -50,6 +56,33 @@ def test_likelihoods_that_cannot_be(options: dict[str, Any], message: str) -> No
     """contract: an error that says what may be given."""
     with pytest.raises(ValueError, match=message):
         TDAMPRegressor(**options).fit(X[:30], X[:30, 0])
+
+
+class Flat(Probit):
+    """A likelihood of classes that predicts in its own way: every other class half as likely as the first two."""
+
+    name = "flat"
+
+    def log_probs(self, z: Moments, noise_var: Array) -> Array:
+        """The same in all rows."""
+        return jax.nn.log_softmax(jnp.where(jnp.arange(z.mean.shape[-1]) < 2, jnp.log(2.0), 0.0) + 0 * z.mean)
+
+
+def test_likelihoods_of_a_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """identity: a classifier predicts and scores by the probabilities of its own likelihood, by the posterior and by
+    its mean; those of regressions are refused."""
+    monkeypatch.setitem(LIKELIHOODS, "flat", Flat())
+    labels = np.digitize(X[:60, 0], [-0.5, 0.5])
+    for prediction in ("posterior", "mean"):
+        model = TDAMPClassifier((4,), likelihood="flat", max_epochs=2, prediction=prediction, random_state=0)
+        model.fit(X[:60], labels)
+        assert model.network_.output.name == "flat"
+        np.testing.assert_allclose(model.predict_proba(X[:9]), [[0.4, 0.4, 0.2]] * 9, rtol=1e-6)
+        assert model.score(X[:60], labels) == np.mean(labels == 0)
+    with pytest.raises(ValueError, match="'flat' has no export yet"):
+        model.to_plain()
+    with pytest.raises(ValueError, match="likelihood='poisson': expected None or one of 'probit', 'flat'"):
+        TDAMPClassifier(likelihood="poisson").fit(X[:60], labels)
 
 
 def test_settings_and_groups() -> None:

@@ -1,19 +1,29 @@
-"""The exam of every likelihood in the catalog: messages, checks, start, noise, prediction, training.
+"""The exam of every likelihood in the catalog: messages, checks, noise, training, files and exports.
 
 covers: factors.likelihoods.base, factors.likelihoods.catalog, factors.likelihoods.poisson, numerics.finite
 """
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
+import runpy
+from copy import copy
+from pathlib import Path
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+import torch
 
+import tdamp
 from helpers.likelihood_cases import CASES
-from tdamp import Network, Settings, fit
+from tdamp import Network, Settings, TDAMPClassifier, TDAMPRegressor, fit
+from tdamp.cli import export_check
 from tdamp.engine.predict import output_moments
+from tdamp.export import load_torch
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.numerics.beliefs import Moments
 
@@ -154,27 +164,14 @@ def test_noise_statistics_add_up(name: str) -> None:
         np.any(leaf) for leaf in empty
     )
     moved = np.asarray(likelihood.noise_target("em", parts[2], noise(name)))
-    assert np.isfinite(moved).all() and case.has_noise == bool(np.any(moved != noise(name)))
+    assert np.isfinite(moved).all() and likelihood.learns_noise == bool(np.any(moved != noise(name)))
 
 
 def rows(name: str, n: int = 160) -> tuple[np.ndarray, np.ndarray]:
-    """Targets that follow the first input."""
+    """Targets that follow the first of two inputs."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(n, 2))
-    if LIKELIHOODS[name].has_classes:
-        return x, (x[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int)
-    if not LIKELIHOODS[name].scales_targets:
-        return x, rng.poisson(np.exp(0.5 + 0.8 * x[:, :1]))
-    return x, x[:, :1] + 0.3 * rng.normal(size=(n, 1))
-
-
-def constant_score(name: str, y: np.ndarray) -> float:
-    """Mean log score of the best prediction that is the same for all rows."""
-    if LIKELIHOODS[name].has_classes:
-        return float(np.mean(np.log(np.bincount(y)[y] / len(y))))
-    if not LIKELIHOODS[name].scales_targets:
-        return float(stats.poisson.logpmf(y, y.mean()).mean())
-    return float(stats.norm.logpdf(y, y.mean(), y.std()).mean())
+    return x, CASES[name].draw(rng, x)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -185,4 +182,65 @@ def test_it_trains(name: str) -> None:
     fitted = fit(network, x.astype(np.float32), y, Settings(max_epochs=20, batch_size=16), seed=0)
     z = output_moments(fitted.network, fitted.state.layers, x[:, fitted.inputs])
     score = float(np.mean(network.output.log_scores(z, jnp.asarray(y), fitted.state.noise_var)))
-    assert fitted.network.likelihood == name and score > constant_score(name, y) + 0.2
+    assert fitted.network.likelihood == name and score > CASES[name].constant_score(y) + 0.2
+
+
+def fitted_model(name: str) -> Any:
+    """A small estimator with this likelihood."""
+    x, y = rows(name)
+    kind = TDAMPClassifier if LIKELIHOODS[name].has_classes else TDAMPRegressor
+    model = kind((6,), likelihood=name, max_epochs=5, early_stopping=False, random_state=0)
+    return model.fit(x, y if LIKELIHOODS[name].has_classes else y[:, 0])
+
+
+def predictions(model: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Class probabilities, or mean and standard deviation of a new observation."""
+    if model.network_.output.has_classes:
+        return (model.predict_proba(x),)
+    return model.predict(x, return_std=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files(name: str, tmp_path: Path) -> None:
+    """identity: a loaded model has the same likelihood and predicts the same bits; so does a pickled one."""
+    model, (x, _) = fitted_model(name), rows(name)
+    tdamp.save(model, tmp_path / "model")
+    for again in (tdamp.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert again.fitted_.network == model.fitted_.network and again.network_.output is LIKELIHOODS[name]
+        for ours, theirs in zip(predictions(again, x), predictions(model, x), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exports(name: str, tmp_path: Path) -> None:
+    """twin: every exported file predicts what the model does, unless it says what to do instead; the posterior-mean
+    network of PyTorch what the model's own does."""
+    model, (x, _) = fitted_model(name), rows(name)
+    if LIKELIHOODS[name].export_form is None:
+        with pytest.raises(ValueError, match=f"'{name}' has no export yet: predict in Python"):
+            model.to_plain()
+        return
+    plain, x = model.to_plain(), x.astype(np.float32).astype(np.float64)
+    for to in ("numpy", "onnx", "torch"):
+        export_check.write(to, plain, tmp_path / to)
+        assert export_check.difference(to, tmp_path / to, model) < 1e-4
+    exported = runpy.run_path(str(tmp_path / "numpy"))
+    expected = predictions(model, x)
+    found = exported["predict_distribution"](x)
+    for ours, theirs in zip(found if isinstance(found, tuple) else (found,), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    if model.network_.output.has_classes:
+        np.testing.assert_array_equal(exported["predict"](x), model.predict(x))
+    else:
+        np.testing.assert_allclose(exported["predict"](x), model.predict(x), rtol=1e-4, atol=1e-5)
+        point = mean_model(model).predict(x)
+        module = load_torch(tmp_path / "torch")
+        theirs = module(torch.from_numpy(x[:, module.inputs].astype(np.float32))).detach().numpy()[:, 0]
+        np.testing.assert_allclose(theirs, point, rtol=1e-4, atol=1e-5)
+
+
+def mean_model(model: Any) -> Any:
+    """The same model, predicting by its posterior mean alone."""
+    other = copy(model)
+    other.fitted_ = dataclasses.replace(model.fitted_, prediction="mean")
+    return other

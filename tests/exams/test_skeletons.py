@@ -1,23 +1,23 @@
-"""The skeletons of CONTRIBUTING for layers, likelihoods and priors: each, in a module of its own, trains."""
+"""The skeletons of CONTRIBUTING for layers, likelihoods and priors: each, in a module of its own, passes the exam."""
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 from types import ModuleType
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import stats
 
-from exams import test_layers
+from exams import test_layers, test_likelihoods, test_priors
+from helpers import likelihood_cases, prior_cases
 from tdamp import Network, Settings, fit, predictive
 from tdamp.factors.layers.catalog import LAYERS
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.priors.catalog import PRIORS
-from tdamp.numerics.beliefs import Moments
 
 
 def skeleton(section: str, folder: Path) -> ModuleType:
@@ -63,18 +63,21 @@ def test_a_new_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.mean((np.asarray(found.mean) - y) ** 2) < 0.1 * y.var()
 
 
+def _bernoulli(z: np.ndarray, y: float, noise_var: float) -> np.ndarray:
+    return stats.norm.logcdf((2 * y - 1) * z[:, 0])
+
+
+def _draw_bernoulli(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    return (x[:, :1] + 0.3 * rng.normal(size=(len(x), 1)) > 0).astype(float)
+
+
 def test_a_new_likelihood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """autodiff: its score is the derivative of its log-partition; a network learns with it which rows are ones."""
+    """identity: the exam of the catalog's own members; a network learns with it which rows are ones."""
     likelihood = skeleton("A new likelihood", tmp_path).Bernoulli()
-    z, y = Moments(jnp.asarray([[0.4], [-1.2]]), jnp.asarray([[0.5], [2.0]])), jnp.asarray([[1.0], [0.0]])
-
-    def total(mean: jax.Array) -> jax.Array:
-        return likelihood.log_partition(Moments(mean, z.var), y, jnp.ones(1)).sum()
-
-    score = likelihood.score(z, y, jnp.ones(1))
-    np.testing.assert_allclose(score.score, jax.grad(total)(z.mean), rtol=1e-6)
-    np.testing.assert_allclose(score.prec[:, 0], -np.diag(jax.hessian(total)(z.mean)[:, 0, :, 0]), rtol=1e-5)
     monkeypatch.setitem(LIKELIHOODS, "bernoulli", likelihood)
+    case = likelihood_cases.Case(_bernoulli, (0, 1), 1, (0,), _draw_bernoulli, likelihood_cases.constant_label)
+    monkeypatch.setitem(likelihood_cases.CASES, "bernoulli", case)
+    examine(test_likelihoods, "bernoulli", tmp_path)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 3)).astype(np.float32)
     labels = (x[:, :1] > 0).astype(float)
@@ -86,10 +89,27 @@ def test_a_new_likelihood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         fit(network, x, labels + 1, Settings(max_epochs=1))
 
 
+def examine(exam: ModuleType, member: str, folder: Path) -> None:
+    """Every test of an exam's module, with the member's name, both precisions, and a folder of its own."""
+    for name, test in vars(exam).items():
+        if not name.startswith("test_"):
+            continue
+        takes = inspect.signature(test).parameters
+        assert set(takes) <= {"name", "dtype", "tmp_path"}, name
+        (folder / name).mkdir()
+        given = {"name": member, "tmp_path": folder / name}
+        for dtype in ("float32", "float64") if "dtype" in takes else ("",):
+            test(**{key: value for key, value in (given | {"dtype": dtype}).items() if key in takes})
+
+
 def test_a_new_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """rate: its odds fall where most inputs say nothing, and exactly the units asked for remain."""
+    """identity: the exam of the catalog's own members; its odds fall where most inputs say nothing, and exactly the
+    units asked for remain."""
     prior = skeleton("A new prior", tmp_path).SharedOddsPrior()
     monkeypatch.setitem(PRIORS, prior.name, prior)
+    case = prior_cases.Case(lambda support, state: float(state) * sum(support), prior_cases.any_order)
+    monkeypatch.setitem(prior_cases.CASES, prior.name, case)
+    examine(test_priors, prior.name, tmp_path)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 12)).astype(np.float32)
     y = x[:, :1] + 0.1 * rng.normal(size=(200, 1))

@@ -1,25 +1,31 @@
 """The plain form, the tails that exports share, and missing libraries.
 
-covers: _optional, export.tails
+covers: _optional, export.tails, export.torch_rate
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
+from typing import get_args
 
 import mpmath
 import numpy as np
 import pytest
+from jax import Array
 from numpy.polynomial import polynomial
 
 from helpers.random_fitted import random_fitted, random_plain
 from tdamp._optional import MissingExtra, need
 from tdamp.engine.network import Network
 from tdamp.engine.turbo import posterior
-from tdamp.export import plain, tails, to_onnx
+from tdamp.export import onnx, plain, predictor, tails, to_onnx, torch
+from tdamp.factors.likelihoods.base import ExportForm, Likelihood
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.likelihoods.gaussian import Gaussian
+from tdamp.factors.likelihoods.heteroscedastic import Heteroscedastic
+from tdamp.numerics.beliefs import Moments
+from tdamp.numerics.distribution import Distribution
 
 NETWORK = Network((3, 4, 2))
 
@@ -93,13 +99,47 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_likelihood_without_an_export_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """contract: a regression whose likelihood is another than the Gaussian ones is not exported as one of them."""
+    """contract: one that predicts in its own way is not exported as its base; one that does not keeps the base's form;
+    a form of its own is taken at its word."""
+
+    class Same(Gaussian):
+        name = "toy"
 
     class Toy(Gaussian):
         name = "toy"
 
-    monkeypatch.setitem(LIKELIHOODS, "toy", Toy())
+        def predictive(self, z: Moments, noise_var: Array) -> Distribution:
+            return Distribution.from_vars(2 * z.mean, z.var, noise_var)
+
+    class Said(Toy):
+        export_form = "mean"
+
     fitted = random_fitted(Network((3, 2)), 3, seed=0)
-    other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="toy"))
-    with pytest.raises(ValueError, match="likelihood='toy' has no export yet"):
-        plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0)
+    for kind in (Same, Toy, Said):
+        monkeypatch.setitem(LIKELIHOODS, "toy", kind())
+        other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="toy"))
+        if kind is Toy:
+            with pytest.raises(ValueError, match="likelihood='toy' has no export yet"):
+                plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0)
+        else:
+            found = plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0)
+            assert found.form == "mean" and found.network == other.network
+    assert Heteroscedastic.export_form == "mean_and_log_noise" and Likelihood.export_form is None
+
+
+def test_scales_of_counts_are_refused() -> None:
+    """contract: counts keep their unit, so that scales of y could only be forgotten."""
+    fitted = random_fitted(Network((3, 2)), 3, seed=0)
+    other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="poisson"))
+    for wrong in ({"y_mean": 1.0}, {"y_scale": [1.0, 2.0]}):
+        with pytest.raises(ValueError, match="'poisson' takes targets in their own units"):
+            plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0, **wrong)
+    found = plain.plain_of(other, n_features=3, x_mean=0.0, x_scale=1.0, y_mean=np.zeros(2), y_scale=1.0)
+    assert found.form == "log_rate" and found.network == other.network
+    assert plain.describe(found)["likelihood"] == "poisson"
+
+
+@pytest.mark.parametrize("form", get_args(ExportForm))
+def test_every_exporter_knows_every_form(form: str) -> None:
+    """contract: what a likelihood may say of its outputs has its place in each exporter."""
+    assert form in onnx.OUTPUTS and form in predictor.FORMS and form in torch.FORMATS

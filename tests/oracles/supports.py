@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -70,6 +71,14 @@ def group_posterior(
         for w, s in zip(weight, supports, strict=True)
     )
     return GroupPosterior(np.log(on_weight) - np.log(off_weight), first, var)
+
+
+def posterior_logit(unary: np.ndarray, log_prior: Callable[[tuple[int, ...]], float]) -> np.ndarray:
+    """Posterior log-odds of every unit, given log-likelihood ratios `unary` and the log prior of each support."""
+    every = list(product((0, 1), repeat=len(unary)))
+    log_weight = np.array([log_prior(support) + np.dot(support, unary) for support in every])
+    on = np.array(every).T == 1
+    return np.array([logsumexp(log_weight[row]) - logsumexp(log_weight[~row]) for row in on])
 
 
 def chain_posterior(unary: np.ndarray, p01: float, p10: float) -> ChainPosterior:

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris, make_friedman1
 
 from tdamp import TDAMPClassifier, TDAMPRegressor, sparsity_path
+from tdamp.persistence.model_card import card
 from tdamp.report import facts_of, held_of
 
 
@@ -26,6 +27,19 @@ def test_regression(tmp_path: Path) -> None:
     assert "Friedman &amp; friends" in page and "rows given for the report" in page
     with pytest.raises(ValueError, match="both X and y"):
         model.report(tmp_path / "page.html", X)
+
+
+def test_a_model_without_noise_shows_none(tmp_path: Path) -> None:
+    """contract: neither the number nor the picture of a noise level that counts never learned; nor the model card."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = rng.poisson(np.exp(X[:, 0]))
+    for likelihood, has_noise in (("poisson", False), ("gaussian", True)):
+        model = TDAMPRegressor((4,), likelihood=likelihood, max_epochs=2, random_state=0).fit(X, y)
+        model.report(tmp_path / "page.html", X, y)
+        page = (tmp_path / "page.html").read_text()
+        assert "Training time" in page and all((word in page) == has_noise for word in ("Noise level", "noise var"))
+        assert ("Noise variance" in card(model)) == has_noise
 
 
 def test_classification_with_frame(tmp_path: Path) -> None:

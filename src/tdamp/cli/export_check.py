@@ -40,9 +40,7 @@ def difference(to: str, path: Path, estimator: Estimator) -> float:
 
 
 def _ours(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, ...]:
-    from ..estimators import TDAMPClassifier
-
-    if isinstance(estimator, TDAMPClassifier):
+    if estimator.network_.output.has_classes:
         return (estimator.predict_proba(with_feature_names(estimator, x)),)
     predicted = estimator.predict_distribution(with_feature_names(estimator, x))
     return predicted.mean, predicted.std
@@ -62,16 +60,19 @@ def _numpy(path: Path, x: np.ndarray) -> tuple[Any, ...]:
 
 
 def _torch_difference(path: Path, estimator: Estimator, x: np.ndarray) -> float:
-    """Outputs of the posterior-mean network, relative to their spread over the rows."""
+    """Predictions of the posterior-mean network, or its class scores, relative to their spread over the rows."""
     from .._optional import need
-    from ..engine.predict import mean_network
+    from ..engine.predict import mean_outputs
     from ..export import load_torch
+    from ..numerics.beliefs import Moments
 
     torch, fitted = need("torch", "torch"), estimator.fitted_
     module: Any = load_torch(path)
     with torch.no_grad():
         theirs = module(torch.from_numpy(x[:, module.inputs].astype(np.float32))).numpy()
     scaled = ((x - estimator.x_mean_) / estimator.x_scale_).astype(np.float32)[:, fitted.inputs]
-    ours = np.asarray(mean_network(fitted.network, fitted.state.layers, scaled), np.float64)
+    z: Any = np.asarray(mean_outputs(fitted.network, fitted.state.layers, scaled), np.float64)
+    noise_var: Any = np.asarray(fitted.state.noise_var, np.float64)
+    ours = fitted.network.output.predictive(Moments(z, np.zeros_like(z)), noise_var).mean
     ours = ours * getattr(estimator, "y_scale_", 1.0) + getattr(estimator, "y_mean_", 0.0)
     return float(np.max(np.abs(ours - theirs)) / max(float(np.std(ours)), 1e-30))

@@ -54,6 +54,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     arguments.add_engine(fit)
+    fit.add_argument(
+        "--likelihood",
+        choices=("gaussian", "heteroscedastic", "probit", "poisson"),
+        help="what the target is: poisson for counts; by default gaussian, or probit for classes",
+    )
     fit.add_argument("--noise", choices=("constant", "varying"), help="of a regression; constant by default, or by row")
     fit.add_argument("--epochs", type=arguments.count, metavar="N", help="at most this many; chosen by the data's size")
     fit.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
@@ -119,7 +124,24 @@ def fit_encoder(args: argparse.Namespace, frame: Any) -> Encoder:
     with naming_file(args.data, USAGE):
         Table(frame).need(tidy(name) for name in [*args.target, *args.drop, *args.category])
     with naming_file(args.data):
-        return Encoder.fit(frame, args.target, args.task, args.drop, args.category)
+        return Encoder.fit(frame, args.target, task_of(args), args.drop, args.category)
+
+
+def task_of(args: argparse.Namespace) -> str:
+    """The task that is asked for, or that the likelihood belongs to."""
+    wanted = str(args.task)
+    if args.likelihood is None:
+        return wanted
+    from ..factors.likelihoods.catalog import LIKELIHOODS
+
+    task = LIKELIHOODS[args.likelihood].task
+    if wanted not in ("auto", task):
+        raise CommandError(f"--likelihood {args.likelihood} belongs to a {task}: leave out --task {wanted}.", USAGE)
+    if args.noise:
+        raise CommandError(
+            f"--likelihood {args.likelihood} says what the noise is, too: leave out --noise {args.noise}.", USAGE
+        )
+    return task
 
 
 def choose_test_rows(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -146,6 +168,7 @@ def _fit_estimator(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y:
 
     kind: Any = TDAMPClassifier if encoder.classes else TDAMPRegressor
     options = {"max_epochs": args.epochs, "batch_size": args.batch_size, "prior": args.prior, "noise": args.noise}
+    options["likelihood"] = args.likelihood
     options |= {name: getattr(args, name) for name in arguments.ENGINE}
     if args.noise and kind is TDAMPClassifier:
         raise CommandError(

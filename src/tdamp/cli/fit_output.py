@@ -54,10 +54,13 @@ def size_rows(estimator: Estimator) -> list[tuple[str, ...]]:
     return rows
 
 
-def format_noise(facts: dict[str, Any]) -> str:
-    """The learned noise as a line of text."""
+def format_noise(estimator: Estimator, facts: dict[str, Any]) -> str:
+    """The learned noise as a line of text, or that there is none."""
+    output = estimator.network_.output
+    if not output.learns_noise:
+        return f"Noise level: none, the likelihood {output.name} has none to learn"
     levels = ", ".join(format_number(level, 3) for level in facts["noise_std"])
-    of = "the class scores" if facts["task"] == "classification" else ", ".join(facts["targets"]) or "the target"
+    of = "the class scores" if output.has_classes else ", ".join(facts["targets"]) or "the target"
     return f"Noise level (standard deviation of {of}): {levels}"
 
 
@@ -111,7 +114,7 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
         parts.append(format_scores(facts["test"]))
     else:
         parts.append("No test rows, so no honest score: `tdamp predict` scores a table that has the target.")
-    parts.append(format_noise(facts))
+    parts.append(format_noise(estimator, facts))
     place = shlex.quote(str(folder))
     parts.append(f"Saved in {folder}. Next:")
     parts.append(f"  tdamp predict {place} NEW.csv --out predictions.csv\n  tdamp report {place} --out report.html")

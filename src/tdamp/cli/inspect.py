@@ -61,9 +61,11 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def noise_levels(estimator: Estimator) -> list[float]:
-    """Standard deviation of the noise of each output, in its units; one for class scores."""
+    """Standard deviation of the noise of each output, in its units; one for class scores; none for counts."""
     import numpy as np
 
+    if not estimator.network_.output.learns_noise:
+        return []
     return np.sqrt(np.atleast_1d(estimator.noise_var_)).tolist()
 
 
@@ -113,7 +115,7 @@ def format_text(model: Model, facts: dict[str, Any]) -> str:
         parts.append(
             f"Best log score on the rows held out to stop by: {format_number(history['best_held_out'])} (scaled units)"
         )
-    parts += [align_columns(size_rows(model.estimator)), format_noise(facts)]
+    parts += [align_columns(size_rows(model.estimator)), format_noise(model.estimator, facts)]
     if facts.get("test"):
         parts += [
             f"Scores on {facts['test_rows']:,} test rows, which training did not see:",

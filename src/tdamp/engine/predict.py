@@ -12,14 +12,12 @@ from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers.base import Linear
 from ..factors.layers.dense import DENSE
-from ..factors.likelihoods.probit import Probit
+from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..numerics.beliefs import Moments, known
 from ..numerics.distribution import Distribution
 from .damp import floor_var
 from .network import Network
 from .turbo import Layer, posterior
-
-PROBIT = Probit()
 
 
 def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Moments:
@@ -37,7 +35,8 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
 
 
 def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
-    """Targets or class scores of the network whose parameters are the posterior means, the paper's point estimate."""
+    """Targets, class scores or logs of rates of the network whose parameters are the posterior means, the paper's point
+    estimate."""
     return mean_outputs(network, layers, x)[..., : network.n_targets]
 
 
@@ -78,8 +77,11 @@ def plain_outputs(activation: str, z: Any, layers: Iterable[Affine]) -> Any:
 
 
 def log_class_probs(z: Moments, noise_var: Array) -> Array:
-    """log P(y) = log P(the noisy score of y is the largest), (rows, classes): scores N(z_y, V_y + noise / 2)."""
-    return PROBIT.log_probs(z, noise_var)
+    """log P(y) = log P(the noisy score of y is the largest), (rows, classes): scores N(z_y, V_y + noise / 2).
+
+    Of the likelihood "probit", the classifier's own.
+    """
+    return LIKELIHOODS["probit"].log_probs(z, noise_var)
 
 
 def class_probs(z: Moments, noise_var: Array) -> Array:
@@ -97,10 +99,10 @@ def predictive(network: Network, layers: tuple[Layer, ...], noise_var: Array, x:
 
 def predicted_log_probs(network: Network, layers: tuple[Layer, ...], x: Array, noise_var: Array) -> Array:
     """Log class probabilities of rows under the posterior, (rows, classes)."""
-    return log_class_probs(output_moments(network, layers, x), noise_var)
+    return network.output.log_probs(output_moments(network, layers, x), noise_var)
 
 
 def mean_log_probs(network: Network, layers: tuple[Layer, ...], x: Array, noise_var: Array) -> Array:
     """Log class probabilities of rows by the posterior-mean network, (rows, classes)."""
     z = mean_outputs(network, layers, x)
-    return log_class_probs(Moments(z, jnp.zeros_like(z)), noise_var)
+    return network.output.log_probs(Moments(z, jnp.zeros_like(z)), noise_var)

@@ -29,7 +29,8 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
     A fit gives the weights' posterior, class probabilities with the weights' uncertainty in them, the noise level, and
     with `keep` a network of exactly the size asked for. Far from the training data the probabilities may be far too
     sure of themselves (`tdamp bench classes`). `class_weight` says how much each class counts relative to the others: a
-    dictionary, "balanced", or None for all alike.
+    dictionary, "balanced", or None for all alike. `likelihood` names what the class scores say of the labels; None is
+    "probit", the only one of classes as yet (factors/likelihoods).
 
     Examples
     --------
@@ -48,6 +49,7 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
         activation: str = "relu",
+        likelihood: str | None = None,
         preset: str | None = None,
         prior: str = "auto",
         keep: float | int | str | Sequence[float] | None = None,
@@ -94,6 +96,7 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
             devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.class_weight = class_weight
+        self.likelihood = likelihood
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
         """Train on rows of X with labels y; `class_weight` says how much each class counts, relative to the others.

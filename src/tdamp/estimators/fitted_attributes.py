@@ -106,7 +106,10 @@ class FittedAttributes(SelectorMixin):
         return mask
 
     def sample_posterior(self, n: int = 1, random_state: Any = None) -> list[Sample]:
-        """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases."""
+        """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases.
+
+        Of counts they give logs of rates.
+        """
         fitted = self._need_fitted()
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r}: expected a whole number of at least 1")

@@ -28,8 +28,8 @@ TUNABLE = (
 )  # fmt: skip
 """Parameters that are settings of the engine; where one is "auto" the preset decides, or the size of the data."""
 
-NOISES = {"constant": "gaussian", "varying": "heteroscedastic"}
-"""The likelihood of a regression by its parameter `noise`."""
+NOISES = ("constant", "varying")
+"""What the parameter `noise` of a regression may be."""
 
 
 def is_auto(value: Any) -> bool:
@@ -38,19 +38,18 @@ def is_auto(value: Any) -> bool:
 
 
 def likelihood_of(estimator: Any) -> Likelihood:
-    """The likelihood of an estimator's targets: of classes, or by its parameters `likelihood` and `noise`."""
-    if estimator._task == "classification":
-        return LIKELIHOODS["probit"]
-    noise, name = estimator.noise, estimator.likelihood
+    """The likelihood of an estimator's targets, by its parameters `likelihood` and (of a regression) `noise`."""
+    noise, name = getattr(estimator, "noise", "constant"), estimator.likelihood
     if not isinstance(noise, str) or noise not in NOISES:
         raise ValueError(f'noise={noise!r}: expected "constant" or "varying"')
+    default = str(name_of(estimator._task, noise))
     if name is None:
-        return LIKELIHOODS[NOISES[noise]]
-    choices = [known for known, member in LIKELIHOODS.items() if not member.has_classes]
+        return LIKELIHOODS[default]
+    choices = [known for known, member in LIKELIHOODS.items() if member.task == estimator._task]
     if not isinstance(name, str) or name not in choices:
         raise ValueError(f"likelihood={name!r}: expected None or one of {', '.join(map(repr, choices))}")
-    if noise == "varying" and name != NOISES["varying"]:
-        raise ValueError(f'noise="varying" is likelihood={NOISES["varying"]!r}, not {name!r}: leave one of them out')
+    if noise == "varying" and name != default:
+        raise ValueError(f'noise="varying" is likelihood={default!r}, not {name!r}: leave one of them out')
     return LIKELIHOODS[name]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.damp import MIN_VAR
-from ..engine.network import Task
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
-from ..numerics import gaussian_argmax
+from ..numerics import counts, gaussian_argmax
 from . import tails
 from .plain import Plain, PlainLayer, describe
 
@@ -50,15 +48,16 @@ def _model(plain: Plain) -> dict[str, Any]:
     exact["stretch"] = np.ones(n_outputs) if plain.stretch is None else plain.stretch
     return {
         **describe(plain),
-        "noise": plain.noise,
+        "form": plain.form,
         "log_range": LOG_RANGE,
+        "max_log_rate": counts.MAX_LOG_RATE,
         "classes": list(plain.classes if plain.classes is not None else range(n_outputs)),
         "n_features": plain.n_features,
         "n_layers": len(plain.layers),
         "layer_names": PlainLayer._fields,
         "regions": regions,  # JSON knows no infinity, and the outer bounds are not used
         "min_var": MIN_VAR,
-        "largest": CLASS_RULES[plain.task](n_outputs),
+        "largest": _largest(n_outputs) if plain.form == "class_scores" else None,
         "furthest": tails.FURTHEST,
         "tail_centre": tails.CENTRE,
         "tail_series": tails.series(tails.DEGREE["float64"]),
@@ -74,13 +73,6 @@ def _largest(n_classes: int) -> dict[str, Any]:
         "steps": steps.tolist(),
         "chosen": chosen.tolist(),
     }
-
-
-CLASS_RULES: dict[Task, Callable[[int], dict[str, Any] | None]] = {
-    "regression": lambda n_outputs: None,
-    "classification": _largest,
-}
-"""By task: how class probabilities are computed."""
 
 
 def _pack(values: np.ndarray, dtype: str) -> list[Any]:

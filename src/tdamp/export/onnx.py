@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ..engine.damp import MIN_VAR
-from ..engine.network import Noise, Task
 from ..factors.activations.catalog import ACTIVATIONS
+from ..factors.likelihoods.base import ExportForm
 from ..factors.likelihoods.heteroscedastic import LOG_RANGE
 from ..io.atomic import write_whole
+from ..numerics.counts import MAX_LOG_RATE
 from .onnx_argmax import class_probs
 from .onnx_graph import Graph
 from .onnx_moments import activate
@@ -26,7 +27,8 @@ def to_onnx(plain: Plain, path: str | Path) -> None:
 
     Input `x` (rows, n_features): the user's table, not scaled. Outputs of a regression: `mean`, `variance` of a new
     observation and `epistemic_variance`, its part that comes from the weights, all (rows, outputs) in y's units; "dof"
-    in the metadata are the degrees of freedom of the Student's t that has this variance. Of a classification:
+    in the metadata are the degrees of freedom of the Student's t that has this variance. Counts ("likelihood" in the
+    metadata is "poisson") have a log-normal rate of this mean and the epistemic variance. Of a classification:
     `probabilities` (rows, classes); they take a few times rows x classes x 1536 bytes while they are computed, so
     give many classes few rows at a time. Labels and names are JSON in the model's metadata_props.
     Values that float32 cannot tell apart (a time in seconds since 1970) must be shifted before the fit.
@@ -34,7 +36,7 @@ def to_onnx(plain: Plain, path: str | Path) -> None:
     g = Graph()
     mean, var = _output_moments(g, plain)
     n_outputs = plain.network.n_targets
-    outputs = OUTPUTS[plain.task](g, plain, mean, var)
+    outputs = OUTPUTS[plain.form](g, plain, mean, var)
     for name, tensor in outputs.items():
         g.output(name, tensor)
     data = g.model({"x": plain.n_features}, dict.fromkeys(outputs, n_outputs), describe(plain))
@@ -75,12 +77,28 @@ def _class_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str
     return {"probabilities": class_probs(g, mean, var, float(plain.noise_var), plain.network.n_targets)}
 
 
-def _regression_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
-    """Moments in the units of y."""
+def _mean_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    """The outputs are means; the noise is the same in every row."""
     g.at = "output/"
+    return _in_units(g, plain, mean, var, g.constant("noise_var", plain.noise_var))
+
+
+def _noise_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    """The mean of a log-normal number, as in factors.likelihoods.heteroscedastic; n targets come first, then logs."""
+    g.at = "output/"
+    n, noise = plain.network.n_targets, g.constant("noise_var", plain.noise_var)
+    log_mean, log_var = (
+        g.op("Gather", a, g.constant(f"{i}_logs", np.arange(n, 2 * n)), axis=1) for i, a in enumerate((mean, var))
+    )
+    mean, var = (g.op("Gather", a, g.constant(f"{i}_targets", np.arange(n)), axis=1) for i, a in enumerate((mean, var)))
+    log_noise = g.op("Add", log_mean, g.op("Mul", log_var, 0.5))
+    noise = g.op("Mul", g.op("Exp", g.op("Max", g.op("Min", log_noise, LOG_RANGE), -LOG_RANGE)), noise)
+    return _in_units(g, plain, mean, var, noise)
+
+
+def _in_units(g: Graph, plain: Plain, mean: str, var: str, noise: str) -> dict[str, str]:
+    """Moments in the units of y."""
     scale, square = g.constant("y_scale", plain.y_scale), g.constant("y_scale_squared", plain.y_scale**2)
-    noise = g.constant("noise_var", plain.noise_var)
-    mean, var, noise = NOISES[plain.noise](g, plain.network.n_targets, mean, var, noise)
     if plain.stretch is not None:
         var = g.op("Mul", var, g.constant("stretch", plain.stretch), name="stretched")
     return {
@@ -90,25 +108,22 @@ def _regression_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str
     }
 
 
-def _constant_noise(g: Graph, n: int, mean: str, var: str, noise: str) -> tuple[str, str, str]:
-    return mean, var, noise
-
-
-def _varying_noise(g: Graph, n: int, mean: str, var: str, noise: str) -> tuple[str, str, str]:
-    """The mean of a log-normal number, as in factors.likelihoods.heteroscedastic; n targets come first, then logs."""
-    log_mean, log_var = (
-        g.op("Gather", a, g.constant(f"{i}_logs", np.arange(n, 2 * n)), axis=1) for i, a in enumerate((mean, var))
-    )
-    mean, var = (g.op("Gather", a, g.constant(f"{i}_targets", np.arange(n)), axis=1) for i, a in enumerate((mean, var)))
-    log_noise = g.op("Add", log_mean, g.op("Mul", log_var, 0.5))
-    noise = g.op("Mul", g.op("Exp", g.op("Max", g.op("Min", log_noise, LOG_RANGE), -LOG_RANGE)), noise)
-    return mean, var, noise
+def _count_outputs(g: Graph, plain: Plain, mean: str, var: str) -> dict[str, str]:
+    """Moments of a Poisson count whose rate is log-normal; exp(v) - 1 = 2 exp(v / 2) sinh(v / 2) does not cancel."""
+    g.at = "output/"
+    log_rate = g.op("Add", mean, g.op("Mul", var, 0.5))
+    rate = g.op("Exp", g.op("Min", log_rate, MAX_LOG_RATE), name="rate")
+    half = g.op("Mul", g.op("Min", var, MAX_LOG_RATE), 0.5)
+    relative = g.op("Mul", g.op("Mul", g.op("Exp", half), g.op("Sinh", half)), 2.0, name="relative_var")
+    epistemic = g.op("Mul", g.op("Mul", rate, rate), relative, name="rate_var")
+    return {"mean": rate, "variance": g.op("Add", rate, epistemic), "epistemic_variance": epistemic}
 
 
 Outputs = Callable[[Graph, Plain, str, str], dict[str, str]]
-OUTPUTS: dict[Task, Outputs] = {"regression": _regression_outputs, "classification": _class_outputs}
-"""By task: the outputs of the graph, from the moments of the last layer."""
-
-Noises = Callable[[Graph, int, str, str, str], tuple[str, str, str]]
-NOISES: dict[Noise, Noises] = {"constant": _constant_noise, "varying": _varying_noise}
-"""By kind of noise: moments of the targets and the variance of the noise, from those of the last layer."""
+OUTPUTS: dict[ExportForm, Outputs] = {
+    "mean": _mean_outputs,
+    "mean_and_log_noise": _noise_outputs,
+    "log_rate": _count_outputs,
+    "class_scores": _class_outputs,
+}
+"""By what the likelihood makes of them: the outputs of the graph, from the moments of the last layer."""

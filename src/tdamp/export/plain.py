@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..engine.network import Network, Noise, Task, name_of
+from ..engine.network import Network, Noise, Task
 from ..engine.turbo import posterior
+from ..factors.likelihoods.base import ExportForm
 from ..training.fitted import Fitted
 
 
@@ -46,12 +47,28 @@ class Plain:
     noise: Noise = "constant"
     stretch: np.ndarray | None = None  # (targets,), of a regression's epistemic variance; None: one
     dof: np.ndarray | None = None  # (targets,), of the Student's t that a regression predicts; None: a Gaussian
+    likelihood: str | None = None  # where it is another than the one that task and noise stand for
 
     @property
     def network(self) -> Network:
         """Shape of the network, without what pruning removed."""
         widths = (len(self.inputs), *(len(layer.b_mean) for layer in self.layers))
-        return Network(widths, self.task, self.activation, self.noise)
+        return Network(widths, self.task, self.activation, self.noise, self.likelihood)
+
+    @property
+    def form(self) -> ExportForm:
+        """What the outputs are, as the likelihood says; every exporter goes by it."""
+        return form_of(self.network)
+
+
+def form_of(network: Network) -> ExportForm:
+    """The likelihood's export form, or ValueError if it has none."""
+    output = network.output
+    if output.export_form is None:
+        raise ValueError(
+            f"likelihood={output.name!r} has no export yet: predict in Python, from a folder of tdamp.save"
+        )
+    return output.export_form
 
 
 def plain_of(
@@ -76,12 +93,12 @@ def plain_of(
         raise ValueError(f"n_features={n_features}: the network reads column {inputs.max()} (counted from 0)")
     network = fitted.network
     network.check_dense("only dense layers have an export yet: predict in Python, from a folder of tdamp.save")
-    if network.output.name != name_of(network.task, network.noise):
-        raise ValueError(
-            f"likelihood={network.likelihood!r} has no export yet: predict in Python, from a folder of tdamp.save"
-        )
+    form_of(network)
     if network.output.has_classes and (y_mean is not None or y_scale is not None):
         raise ValueError("y_mean and y_scale belong to a regression: leave them out for a classification")
+    scales = y_mean is not None and np.any(y_mean), y_scale is not None and np.any(np.not_equal(y_scale, 1))
+    if not network.output.scales_targets and any(scales):
+        raise ValueError(f"y_mean, y_scale: {network.output.name!r} takes targets in their own units: leave them out")
     labels = None if classes is None else tuple(_label(label) for label in classes)
     names = None if feature_names is None else tuple(map(str, feature_names))
     if labels is not None and len(labels) != n_outputs:
@@ -110,6 +127,7 @@ def plain_of(
         noise=fitted.network.noise,
         stretch=None if calibration is None else calibration.epistemic,
         dof=None if calibration is None else calibration.dof,
+        likelihood=network.likelihood,
     )
 
 
@@ -118,6 +136,7 @@ def describe(plain: Plain) -> dict[str, Any]:
     from .. import __version__  # here, as the package is still being imported when this module is
 
     metadata: dict[str, Any] = {"tdamp": __version__, "task": plain.task, "activation": plain.activation}
+    metadata["likelihood"] = plain.network.output.name
     metadata["inputs"] = plain.inputs.tolist()
     if plain.classes is not None:
         metadata["classes"] = list(plain.classes)

@@ -1,7 +1,8 @@
 """Predictions of one trained network. Needs NumPy and nothing else.
 
 predict(x): means of a regression, labels of a classification. predict_distribution(x): (means, standard deviations)
-of a new observation (Student's t with MODEL["dof"] degrees of freedom, a Gaussian where there are none), or the class
+of a new observation (Student's t with MODEL["dof"] degrees of freedom, a Gaussian where there are none; a count is
+Poisson, and its log-normal rate has the same mean and the variance std^2 - mean), or the class
 probabilities, columns in the order of MODEL["classes"]. x is the table of data as
 it was given for training, with MODEL["n_features"] columns; one output comes without its axis.
 """
@@ -20,9 +21,8 @@ CHUNK_ROWS, CHUNK_NUMBERS = 1000, 2**22
 
 def predict(x: Any) -> np.ndarray:
     """The most probable labels, or the means."""
-    if MODEL["task"] == "regression":
-        return predict_distribution(x)[0]
-    return np.array(MODEL["classes"])[predict_distribution(x).argmax(1)]
+    predicted = predict_distribution(x)
+    return predicted[0] if isinstance(predicted, tuple) else np.array(MODEL["classes"])[predicted.argmax(1)]
 
 
 def predict_distribution(x: Any) -> Any:
@@ -34,12 +34,13 @@ def predict_distribution(x: Any) -> Any:
         raise ValueError("x: every number must be finite; fill in missing values as for the training")
     parts = [_predict_chunk(x[i : i + CHUNK_ROWS]) for i in range(0, max(len(x), 1), CHUNK_ROWS)]
     outputs = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    if MODEL["task"] == "classification":
+    if len(outputs) == 1:
         return outputs[0]
     return tuple(part[:, 0] if part.shape[1] == 1 else part for part in outputs)
 
 
 def _predict_chunk(x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Class probabilities alone, or means and standard deviations."""
     a = ARRAYS
     u_mean, u_var = (x[:, MODEL["inputs"]] - a["x_mean"]) / a["x_scale"], None
     for l in range(MODEL["n_layers"]):
@@ -52,15 +53,35 @@ def _predict_chunk(x: np.ndarray) -> tuple[np.ndarray, ...]:
         z_var = np.maximum(z_var, MODEL["min_var"])
         if l < MODEL["n_layers"] - 1:
             u_mean, u_var = _activate(z_mean, z_var)
-    if MODEL["task"] == "classification":
-        return (_class_probs(z_mean, np.sqrt(np.maximum(z_var + 0.5 * a["noise_var"], MODEL["min_var"]))),)
-    n = len(a["y_mean"])
-    noise_var = a["noise_var"]
-    if MODEL["noise"] == "varying":
-        log_noise = z_mean[:, n:] + 0.5 * z_var[:, n:]
-        noise_var = noise_var * np.exp(np.clip(log_noise, -MODEL["log_range"], MODEL["log_range"]))
-    std = np.sqrt(z_var[:, :n] * a["stretch"] + noise_var)
-    return a["y_mean"] + a["y_scale"] * z_mean[:, :n], a["y_scale"] * std
+    return FORMS[MODEL["form"]](z_mean, z_var)
+
+
+def _of_means(z_mean: np.ndarray, z_var: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The outputs are means; the noise is the same in every row."""
+    return _with_noise(z_mean, z_var, ARRAYS["noise_var"])
+
+
+def _of_means_and_log_noise(z_mean: np.ndarray, z_var: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The first half are means, the second half logs of the noise: its mean is that of a log-normal number."""
+    n = len(ARRAYS["y_mean"])
+    log_noise = np.clip(z_mean[:, n:] + 0.5 * z_var[:, n:], -MODEL["log_range"], MODEL["log_range"])
+    return _with_noise(z_mean[:, :n], z_var[:, :n], ARRAYS["noise_var"] * np.exp(log_noise))
+
+
+def _with_noise(z_mean: np.ndarray, z_var: np.ndarray, noise_var: np.ndarray) -> tuple[np.ndarray, ...]:
+    std = np.sqrt(z_var * ARRAYS["stretch"] + noise_var)
+    return ARRAYS["y_mean"] + ARRAYS["y_scale"] * z_mean, ARRAYS["y_scale"] * std
+
+
+def _of_log_rates(z_mean: np.ndarray, z_var: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Moments of a Poisson count whose rate is log-normal."""
+    rate = np.exp(np.minimum(z_mean + 0.5 * z_var, MODEL["max_log_rate"]))
+    return rate, np.hypot(np.sqrt(rate), rate * np.sqrt(np.expm1(np.minimum(z_var, MODEL["max_log_rate"]))))
+
+
+def _of_class_scores(z_mean: np.ndarray, z_var: np.ndarray) -> tuple[np.ndarray, ...]:
+    std = np.sqrt(np.maximum(z_var + 0.5 * ARRAYS["noise_var"], MODEL["min_var"]))
+    return (_class_probs(z_mean, std),)
 
 
 def _tail(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -202,4 +223,10 @@ def _unpack(packed: list[Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype).reshape(shape).astype(np.float64)
 
 
+FORMS = {
+    "mean": _of_means,
+    "mean_and_log_noise": _of_means_and_log_noise,
+    "log_rate": _of_log_rates,
+    "class_scores": _of_class_scores,
+}
 ARRAYS = {name: _unpack(packed) for name, packed in MODEL["arrays"].items()} if MODEL else {}

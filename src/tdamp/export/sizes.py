@@ -86,7 +86,7 @@ def stand_in(network: Network, plain: Plain) -> Plain:
     inputs, n = np.arange(plain.n_features), plain.n_features
     scales = plain.noise_var, plain.y_mean, plain.y_scale, plain.classes, plain.feature_names
     kept = Plain(network.task, network.activation, n, inputs, np.zeros(n), np.ones(n), tuple(layers), *scales)
-    return replace(kept, noise=plain.noise, stretch=plain.stretch, dof=plain.dof)
+    return replace(kept, noise=plain.noise, stretch=plain.stretch, dof=plain.dof, likelihood=plain.likelihood)
 
 
 def _bytes(path: Path) -> int:

@@ -27,9 +27,10 @@ def card(estimator: Any) -> str:
         "",
         f"- Activation: {asked.activation}",
         f"- Epochs: {len(fitted.history)}",
-        f"- Noise variance, in standardised units: {np.mean(last.get('noise_var', np.nan)):.3g}",
-        f"- {fitted.outcome}",
     ]
+    if asked.output.learns_noise:
+        lines.append(f"- Noise variance, in standardised units: {np.mean(last.get('noise_var', np.nan)):.3g}")
+    lines.append(f"- {fitted.outcome}")
     if held:
         lines.append(f"- Best log score on the rows held out of training: {max(held):.4f} a row (standardised units)")
     if hasattr(estimator, "classes_"):

@@ -23,7 +23,7 @@ class Sample(NamedTuple):
     activation: str
 
     def __call__(self, X: Any) -> np.ndarray:
-        """Targets (regression) or class scores of every row, without noise."""
+        """Targets (regression), logs of rates (counts) or class scores of every row, without noise."""
         u = np.asarray(X, np.float64)
         if u.ndim != 2 or u.shape[1] <= max(self.inputs) or not np.isfinite(u).all():
             raise ValueError(f"X has shape {u.shape}: expected finite numbers, in the columns that the fit was given")

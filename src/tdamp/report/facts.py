@@ -102,7 +102,7 @@ class Facts:
 
     widths: as asked for, inputs to outputs; widths_left: after pruning.
     history: a record per epoch as in `Fitted.history`, each with an optional "held_out" log score; noise_var in the
-        squared units of the targets.
+        squared units of the targets, or in no record, if no noise is learned.
     active_prob: P(active) of all units asked for, a layer at a time, inputs first; 0 for removed ones.
     feature_names: of all inputs; () numbers them. image_shape: (height, width) if the inputs are an image's pixels.
     epoch: whose posterior it is, counted from 1; None is the last.

@@ -83,7 +83,10 @@ def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
 
 
 def _in_units(estimator: Any) -> list[dict[str, Any]]:
-    """The history with the noise in the units of the targets, and calibrated as that of predictions is."""
+    """The history with the noise, if any is learned, in the units of the targets, and calibrated as that of predictions
+    is."""
+    if not estimator.network_.output.learns_noise:
+        return [{k: v for k, v in record.items() if k != "noise_var"} for record in estimator.fitted_.history]
     calibration = estimator.fitted_.calibration
     square = np.square(getattr(estimator, "y_scale_", 1.0)) * (1.0 if calibration is None else calibration.noise)
     return [

@@ -10,7 +10,7 @@ from .. import metrics
 from ..engine.network import n_params
 from ..training.pruning_loss import PruningLoss
 from .facts import TASKS, Facts, Held
-from .plots.training import noise_levels
+from .plots.training import has_noise, noise_levels
 from .text import DASH, duration, number, percent, safe
 
 
@@ -101,21 +101,16 @@ def details(facts: Facts) -> list[Line]:
     if facts.pruning is not None:
         lines.append(pruning(facts.pruning, facts.task))
     if facts.history:
-        level = noise_levels(facts)[(facts.epoch or len(facts.history)) - 1]
-        text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
         seconds = sum(float(record.get("seconds", 0.0)) for record in facts.history)
         count = len(facts.history)
         kept = "" if facts.epoch in (None, count) else f"; the posterior is that of epoch {facts.epoch}, the best one"
-        lines += [
-            Line(
-                "Noise level", text, f"standard deviation of the noise in the {TASKS[facts.task].noise_in}, as learned"
-            ),
-            Line(
-                "Training time",
-                duration(seconds),
-                f"{count} {'epoch' if count == 1 else 'epochs'}, compilation included{kept}",
-            ),
-        ]
+        if has_noise(facts):
+            level = noise_levels(facts)[(facts.epoch or count) - 1]
+            text = ", ".join(number(value, 3) for value in level[:5]) + (", …" if len(level) > 5 else "")
+            meaning = f"standard deviation of the noise in the {TASKS[facts.task].noise_in}, as learned"
+            lines.append(Line("Noise level", text, meaning))
+        meaning = f"{count} {'epoch' if count == 1 else 'epochs'}, compilation included{kept}"
+        lines.append(Line("Training time", duration(seconds), meaning))
     if facts.held is not None:
         lines.insert(1, Line("Rows scored", f"{len(facts.held.y):,}", facts.held.where))
     return lines

@@ -98,7 +98,7 @@ class Target:
         parts = [schema.fields(part, "target reader", **how) for part in got["readers"]]
         readers = tuple(NumberReader(Notation(part["decimal"], part["grouped"]), part["boolean"]) for part in parts)
         classes, n_names = tuple(got["classes"]), len(got["names"])
-        regression = got["task"] == "regression"
+        regression = not TASKS[got["task"]]
         if (len(readers), len(classes) > 1, n_names == 1 or regression) != (n_names * regression, not regression, True):
             raise TableError("The stored target does not go with its task: the file was changed or damaged")
         return cls(tuple(got["names"]), got["task"], readers, classes)

@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from tdamp.engine.network import Network
-from tdamp.engine.predict import class_probs, mean_network, output_moments
+from tdamp.engine.predict import mean_network, output_moments
 from tdamp.engine.settings import Settings
 from tdamp.training.fit import fit
 
@@ -68,7 +69,7 @@ _point = partial(jax.jit, static_argnums=0)(mean_network)
 @partial(jax.jit, static_argnums=0)
 def _predictive(network: Network, layers: Any, noise_var: jax.Array, x: jax.Array) -> jax.Array:
     z = output_moments(network, layers, x)
-    return class_probs(z, noise_var) if network.task == "classification" else z.mean
+    return jnp.exp(network.output.log_probs(z, noise_var)) if network.output.has_classes else z.mean
 
 
 def train(

@@ -20,6 +20,9 @@ from ...numerics.finite import check_finite
 
 Task = Literal["regression", "classification"]
 NoiseRule = Literal["em", "numerical", "fixed"]
+ExportForm = Literal["mean", "mean_and_log_noise", "log_rate", "class_scores"]
+"""What the outputs are to a file that predicts without tdamp: means of targets under constant noise; means, then
+logs of noise variances relative to noise_var; logs of Poisson rates; or scores, the largest of which is the class."""
 
 NUMBERS = "fiub"
 """Kinds of dtype that count as numbers."""
@@ -54,6 +57,7 @@ class Likelihood:
     `log_concave`: every score_prec lies in [0, 1 / var], so that none has to be clipped.
     `is_calibrated`: predictions are densities whose width is fitted to held-out rows; otherwise the log score alone
     judges. `has_classes`: y are labels and predictions are probabilities. `scales_targets`: y may be standardised.
+    `learns_noise`: `noise_var` is a part of the density. `export_form`: how exported files predict, or None.
     """
 
     name: ClassVar[str]
@@ -64,6 +68,15 @@ class Likelihood:
     has_classes: ClassVar[bool] = False
     scales_targets: ClassVar[bool] = True
     outputs_per_target: ClassVar[int] = 1
+    learns_noise: ClassVar[bool] = False
+    export_form: ClassVar[ExportForm | None] = None
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """A class that predicts in its own way does not inherit the export form: its files would predict otherwise."""
+        super().__init_subclass__(**more)
+        own = vars(cls)
+        if "export_form" not in own and ("predictive" in own or "log_probs" in own):
+            cls.export_form = None
 
     # messages
 
@@ -137,6 +150,10 @@ class Likelihood:
         """Predictive distribution of new targets, from the moments of all outputs; on the host if those are."""
         raise NotImplementedError
 
+    def log_probs(self, z: Moments, noise_var: Array) -> Array:
+        """Log probabilities of the classes, (rows, classes), where y are labels."""
+        raise NotImplementedError
+
     def log_scores(self, z: Moments, y: Array, noise_var: Array) -> Array:
         """Log predictive density or probability of each row of y, (rows,)."""
         scores = self.log_partition(Moments(z.mean, jnp.maximum(z.var, SCORED_VAR)), y, noise_var)
@@ -153,6 +170,7 @@ class GaussianNoise(Likelihood):
 
     task = "regression"
     is_calibrated = True
+    learns_noise = True
 
     def check_y(self, y: np.ndarray, n_targets: int, dtype: Any) -> np.ndarray:
         """(rows, targets) of finite numbers."""

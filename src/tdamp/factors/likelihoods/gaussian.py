@@ -19,6 +19,7 @@ class Gaussian(GaussianNoise):
     """N(y; z, noise_var), each target with its own noise variance."""
 
     name = "gaussian"
+    export_form = "mean"
 
     def log_partition(self, z_fwd: Moments, y: Array, noise_var: Array) -> Array:
         """log N(y; z_mean, z_var + noise_var), (rows, targets)."""

@@ -48,6 +48,7 @@ class Heteroscedastic(GaussianNoise):
     name = "heteroscedastic"
     noise = "varying"
     log_concave = False
+    export_form = "mean_and_log_noise"
     outputs_per_target = 2
 
     def check_outputs(self, n_outputs: int) -> None:

@@ -30,6 +30,7 @@ class Poisson(Likelihood):
     noise = "none"
     log_concave = False  # it is, but the quadrature rounds: the clip is counted
     scales_targets = False
+    export_form = "log_rate"
 
     def check_y(self, y: np.ndarray, n_targets: int, dtype: Any) -> np.ndarray:
         """(rows, targets) of counts 0, 1, 2, ..."""

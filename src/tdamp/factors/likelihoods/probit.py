@@ -37,6 +37,8 @@ class Probit(Likelihood):
     name = "probit"
     task = "classification"
     has_classes = True
+    learns_noise = True
+    export_form = "class_scores"
 
     def check_outputs(self, n_outputs: int) -> None:
         """One for each class."""

@@ -20,7 +20,14 @@ LONG = 10
 
 def pictures(facts: Facts) -> list[Picture]:
     """All pictures of the training; none if no epoch was finished."""
-    return [evidence(facts), noise(facts), units(facts)] if facts.history else []
+    if not facts.history:
+        return []
+    return [evidence(facts), *([noise(facts)] if has_noise(facts) else []), units(facts)]
+
+
+def has_noise(facts: Facts) -> bool:
+    """Whether the model learned a noise level: counts have none."""
+    return all("noise_var" in record for record in facts.history)
 
 
 def series(facts: Facts, key: str) -> tuple[np.ndarray, np.ndarray]:
