@@ -65,8 +65,8 @@ class Affine(NamedTuple):
         return self.linear.mix(u - self.centre, self.weight) + self.bias
 
 
-def plain_outputs(activation: str, z: Any, layers: Iterable[Affine]) -> Any:
-    """Outputs of a network of plain numbers whose first layer has given z, through the layers that follow it.
+def plain_outputs(activation: str, z: Any, layers: Iterable[Any]) -> Any:
+    """Outputs of a network of plain numbers whose first layer has given z, through functions, the layers that follow.
 
     The one forward pass without beliefs: of posterior means, of samples, and of networks without an input.
     """

@@ -14,33 +14,37 @@ Oracle: each group removed by itself, the change of the predictive distribution 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ..factors.activations import piecewise
-from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.priors.base import over_groups
 from ..numerics.beliefs import Moments
 from .network import Network
 from .plan import Minibatch
-from .predict import mean_layers, output_moments
+from .predict import Affine, mean_layers, output_moments, plain_outputs
 from .state import State
 
 
 def group_losses(network: Network, state: State, rows: Minibatch, group_of: Array | None) -> list[Array]:
     """Expected loss without each unit's group, (units,) for each layer. Rows are not centred; removed units lose 0."""
     z_var = output_moments(network, state.layers, rows.x).var
-    regions = ACTIVATIONS[network.activation].regions
-    layers = mean_layers(network, state.layers)
 
     def log_likelihood(moves: list[Array]) -> tuple[Array, list[Array]]:
         """Of all rows when the inputs of the layers move, and those inputs, centred."""
-        u, inputs = rows.x, []
-        for layer, move in zip(layers, moves, strict=True):
-            inputs.append(u - layer.centre)
-            z = layer(u + move)
-            u = piecewise.apply(regions, z)
+        inputs: list[Array] = []
+
+        def moved(layer: Affine, move: Array) -> Callable[[Array], Array]:
+            def outputs(u: Array) -> Array:
+                inputs.append(u - layer.centre)
+                return layer(u + move)
+
+            return outputs
+
+        first, *rest = map(moved, mean_layers(network, state.layers), moves)
+        z = plain_outputs(network.activation, first(rows.x), rest)
         return network.output.log_partition(Moments(z, z_var), rows.y, state.noise_var).sum(), inputs
 
     still = [jnp.zeros((len(rows.x), len(layer.offset)), rows.x.dtype) for layer in state.layers]

@@ -31,7 +31,8 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         (neighbours are needed together). `keep` works with each.
     keep : what remains of the inputs and hidden units: a fraction of all, a number of units, or a fraction for each
         layer's units; None removes none; "auto" finds the smallest network whose log score on rows not trained on is
-        within a standard error of the best. `pruning_loss_` says what it cost, and a loss beyond chance is warned of.
+        within a standard error of the best, that of all units included. `pruning_loss_` says what it cost, and a loss
+        beyond chance is warned of.
     max_params, max_multiply_adds : budgets to meet instead.
     prune_inputs : whether inputs may go; if not, `keep` counts the hidden units alone.
     pruning : "exact" ends with exactly the number asked for, "paper" is the published rule.

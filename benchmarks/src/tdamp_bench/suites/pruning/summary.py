@@ -18,7 +18,7 @@ AUTO_SHARE = 0.5
 
 
 def silent(line: Line) -> bool:
-    """Whether more than `MOST_LOST` was lost and nothing said."""
+    """Whether more than `MOST_LOST` was lost and nothing texts."""
     return line["pruned"]["lost"] > MOST_LOST and not line["pruned"]["warned"]
 
 
@@ -33,9 +33,9 @@ def auto_errors(line: Line) -> float:
     return max(auto["lost_log_score"], 0.0) / max(auto["lost_log_score_se"], float(np.finfo(float).tiny))
 
 
-def share(found: dict[str, Any]) -> float:
+def share(fit: dict[str, Any]) -> float:
     """Of the groups, those that are left."""
-    return float(found["groups"] / found["total"])
+    return float(fit["groups"] / fit["total"])
 
 
 def of_table(lines: list[Line]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def verdicts(lines: list[Line]) -> list[Verdict]:
     by_table = tables(lines)
     worse = sum(auto_errors(line) > 1 for line in lines)
     return [
-        Verdict("Lost by keep 0.3 where nothing was said, mean", float(np.mean(quiet or [0.0])), "<=", MEAN_LOST),
+        Verdict("Lost by keep 0.3 where nothing was texts, mean", float(np.mean(quiet or [0.0])), "<=", MEAN_LOST),
         Verdict(f"Losses above {MOST_LOST} without a warning", sum(map(silent, lines)), "<=", 0),
         Verdict("Share of warnings that were false", sum(map(false_warning, lines)) / len(lines), "<=", FALSE_WARNINGS),
         Verdict('Tables on which keep="auto" loses more than a standard error of log score',

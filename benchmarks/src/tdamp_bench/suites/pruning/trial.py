@@ -28,28 +28,28 @@ def run(table: Table, seed: int, rows: int | None = None, epochs: int | str = "a
     full, full_scores = _fitted(table, None, drawn, split, seed, epochs)
     line = {"table": table.name, "seed": seed, "classes": table.classes, "full": full}
     for name, keep in (("pruned", KEEP), ("auto", "auto")):
-        found, scores = _fitted(table, keep, drawn, split, seed, epochs)
+        fit, scores = _fitted(table, keep, drawn, split, seed, epochs)
         lost = full_scores - scores
-        found |= {"lost": full["quality"] - found["quality"], "lost_log_score": float(lost.mean())}
-        line[name] = found | {"lost_log_score_se": float(lost.std(ddof=1) / np.sqrt(len(lost)))}
+        fit |= {"lost": full["quality"] - fit["quality"], "lost_log_score": float(lost.mean())}
+        line[name] = fit | {"lost_log_score_se": float(lost.std(ddof=1) / np.sqrt(len(lost)))}
     return line
 
 
 def _fitted(
     table: Table, keep: float | str | None, drawn: Rows, split: list[np.ndarray], seed: int, epochs: int | str
 ) -> tuple[dict[str, Any], np.ndarray]:
-    """What a fit left and said, and the log scores of the test rows."""
+    """What a fit left and warned of, and the log scores of the test rows."""
     x, x_test, y, y_test = split
     kind: Any = TDAMPClassifier if table.classes else TDAMPRegressor
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingWarning)
         model = kind(table.hidden, keep=keep, groups=drawn.groups, max_epochs=epochs, random_state=seed).fit(x, y)
-    said = [str(one.message) for one in caught if WARNING in str(one.message)]
+    texts = [str(one.message) for one in caught if WARNING in str(one.message)]
     left, total = model.n_groups_
-    found = {"quality": model.score(x_test, y_test), "groups": left, "total": total, "warned": bool(said)}
-    found |= {"widths": model.fitted_.network.widths, "seconds": round(time.perf_counter() - started, 1)}
-    return found, _log_scores(model, x_test, y_test)
+    fit = {"quality": model.score(x_test, y_test), "groups": left, "total": total, "warned": bool(texts)}
+    fit |= {"widths": model.fitted_.network.widths, "seconds": round(time.perf_counter() - started, 1)}
+    return fit, _log_scores(model, x_test, y_test)
 
 
 def _log_scores(model: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
