@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 
+from tdamp import TDAMPClassifier, TDAMPRegressor
 from tdamp.engine.prune import progress
 from tdamp.engine.settings import PRUNING_DATA_WEIGHT, PRUNING_MEMORY, Settings
-from tdamp.estimators.stages import LEAST, staged
+from tdamp.estimators.stages import LEAST, LONG_MEMORY, staged
 
 WHOLE = Settings(max_epochs=20, data_weight=tuple(np.linspace(1, 20, 10)), memory=tuple(np.linspace(0.5, 5, 20)))
 
@@ -26,6 +29,20 @@ def test_the_first_stage_is_the_training_that_does_not_prune() -> None:
     assert weights[30] == pytest.approx(LEAST * weights[0]) and weights[40:] == weights[10:20]
     share = [progress(replace(settings, keep=0.5), epoch) for epoch in range(51)]
     assert share[20] == share[22] == 0 and 0 < share[23] < share[29] < 1 and share[31] == 1
+
+
+def test_rows_held_out_choose_how_fast_a_regression_forgets_while_units_go() -> None:
+    """contract: a clean target is remembered for longer than a noisy one; a classification has no choice."""
+    x, clean = make_friedman1(300, n_features=8, noise=0.3, random_state=0)
+    noisy = clean + np.random.default_rng(0).normal(scale=15, size=300)
+
+    def memory_of(model: Any, y: np.ndarray) -> float:
+        settings = model.set_params(hidden_layer_sizes=(12,), keep=0.5, random_state=0).fit(x, y).settings_
+        return settings.memory_at(int(0.5 * settings.max_epochs))
+
+    assert memory_of(TDAMPRegressor(), clean) == LONG_MEMORY
+    assert memory_of(TDAMPRegressor(), noisy) == PRUNING_MEMORY
+    assert memory_of(TDAMPClassifier(), clean > np.median(clean)) == PRUNING_MEMORY
 
 
 def test_heavy_data_count_less_while_units_go() -> None:

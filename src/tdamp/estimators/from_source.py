@@ -41,7 +41,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
         check_continues(estimator, network, first=start is None)
         settings, holds_out = settings_of(estimator, network, known.n_rows)
         whole = of_whole(estimator, settings)
-        settings = with_goal(estimator, network, settings)
+        settings, *others = with_goal(estimator, network, settings)
         fraction = estimator.validation_fraction if holds_out else None
         n_rows, n_inputs = known.n_rows, known.shape.n_inputs
         few = n_rows <= REFIT_ROWS and n_rows * n_inputs <= CHUNK_NUMBERS
@@ -52,7 +52,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
                 estimator._source_targets(known),
             )
             data = store(known, to_x, to_y, folder, held, rng, tick)
-        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, whole=whole)
+        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
 
 
 def _check_parameters(estimator: Any) -> None:

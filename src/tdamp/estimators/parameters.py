@@ -15,12 +15,12 @@ from sklearn.utils import check_random_state
 
 from ..engine.network import Network, name_of
 from ..engine.prune import n_groups
-from ..engine.settings import PAPER, Settings
+from ..engine.settings import PAPER, PRUNING_MEMORY, Settings
 from ..factors.likelihoods.base import Likelihood
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..training.data import check_groups
 from . import defaults
-from .stages import staged
+from .stages import LONG_MEMORY, staged
 
 TUNABLE = (
     "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "noise_rate",
@@ -104,8 +104,9 @@ LEAST_SHARE = 0.05
 """Share of the units in the smallest network that keep="auto" tries."""
 
 
-def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
-    """The settings with the estimator's goal of what remains, in stages if the exact rule is to meet it."""
+def with_goal(estimator: Any, network: Network, settings: Settings) -> list[Settings]:
+    """The settings with the estimator's goal of what remains, in stages if the exact rule is to meet it: several, if
+    rows held out are to choose how fast a regression forgets while units go."""
     goal: dict[str, Any] = {
         "keep": kept(estimator.keep),
         "prune_inputs": bool(estimator.prune_inputs),
@@ -118,8 +119,10 @@ def with_goal(estimator: Any, network: Network, settings: Settings) -> Settings:
         goal["keep"] = max(round(LEAST_SHARE * sum(counts)), sum(count > 0 for count in counts))
     aimed = replace(settings, **goal)
     if not aimed.prunes or settings.pruning == "paper":
-        return aimed
-    return replace(staged(settings, None if is_auto(estimator.max_epochs) else settings.max_epochs), **goal)
+        return [aimed]
+    epochs = None if is_auto(estimator.max_epochs) else settings.max_epochs
+    memories = (PRUNING_MEMORY,) if network.output.has_classes else (PRUNING_MEMORY, LONG_MEMORY)
+    return [replace(staged(settings, epochs, memory), **goal) for memory in memories]
 
 
 def of_whole(estimator: Any, settings: Settings) -> Settings | None:

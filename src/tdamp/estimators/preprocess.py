@@ -61,7 +61,8 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     if fraction is not None:
         warn_of_copies(data.x, data.y)
     compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
-    aimed = [with_goal(estimator, network, one) for one in (settings, *([counted_once(settings)] if compares else []))]
+    plain = (settings, *([counted_once(settings)] if compares else []))
+    aimed = [aim for one in plain for aim in with_goal(estimator, network, one)]
     whole = of_whole(estimator, settings)
     return Problem(network, data, aimed[0], fraction, start, aimed[1:], whole=whole)
 

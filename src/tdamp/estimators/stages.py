@@ -2,6 +2,8 @@
 
 Rows held out judge the network before and after (`selection.pruning`). While units go the data count little and the
 posterior forgets fast, so that the units that remain can take over; then the schedule of the first stage is run again.
+How fast it is to forget depends on the noise: what a network has learned of a clean target takes long to be learned
+again, what it has learned of a noisy one is better forgotten. Rows held out decide.
 """
 
 from __future__ import annotations
@@ -22,8 +24,17 @@ LEAD, LEAST = 0.25, 0.3
 """In this share of the last stage data weights grow from so small a part to all: noisy tables want it."""
 
 
-def staged(settings: Settings, max_epochs: int | None = None) -> Settings:
-    """Settings of a training that does not prune as the first and last stage of one that does, of `max_epochs`."""
+LONG_MEMORY = 3.0
+"""Epochs that the posterior of a regression remembers while units go, if rows held out prefer it to PRUNING_MEMORY. On
+inner splits of two clean tables R2 with 0.3 of the groups was .911 and .951 (.869 and .927), of a noisy one .08 (.19);
+in three classifications PRUNING_MEMORY was better in two and no worse in the third."""
+
+
+def staged(settings: Settings, max_epochs: int | None = None, memory: float = PRUNING_MEMORY) -> Settings:
+    """Settings of a training that does not prune as the first and last stage of one that does, of `max_epochs`.
+
+    While units go the posterior remembers `memory` epochs.
+    """
     total = round(LONGER * settings.max_epochs) if max_epochs is None else max_epochs
     before, during = int(BEFORE * total), max(round(DURING * total), 1)
     after = total - before - during
@@ -32,12 +43,12 @@ def staged(settings: Settings, max_epochs: int | None = None) -> Settings:
     weights = [settings.data_weight_at(epoch) for epoch in first]
     weights += [min(settings.data_weight_at(0), PRUNING_DATA_WEIGHT)] * during
     weights += [float(share) * settings.data_weight_at(epoch) for share, epoch in zip(lead, last, strict=True)]
-    memory = [settings.memory_at(epoch) for epoch in first] + [PRUNING_MEMORY] * during
+    before_and_during = [settings.memory_at(epoch) for epoch in first] + [memory] * during
     return replace(
         settings,
         max_epochs=total,
         data_weight=tuple(weights),
-        memory=(*memory, *(settings.memory_at(epoch) for epoch in last)),
+        memory=(*before_and_during, *(settings.memory_at(epoch) for epoch in last)),
         prune_start=(before + round(REST * during)) / total,
         prune_end=(before + during) / total,
     )
