@@ -18,7 +18,7 @@ AUTO_SHARE = 0.5
 
 
 def silent(line: Line) -> bool:
-    """Whether more than `MOST_LOST` was lost and nothing texts."""
+    """Whether more than `MOST_LOST` was lost and nothing was said."""
     return line["pruned"]["lost"] > MOST_LOST and not line["pruned"]["warned"]
 
 
@@ -75,7 +75,7 @@ def verdicts(lines: list[Line]) -> list[Verdict]:
     by_table = tables(lines)
     worse = sum(auto_errors(line) > 1 for line in lines)
     return [
-        Verdict("Lost by keep 0.3 where nothing was texts, mean", float(np.mean(quiet or [0.0])), "<=", MEAN_LOST),
+        Verdict("Lost by keep 0.3 where nothing was said, mean", float(np.mean(quiet or [0.0])), "<=", MEAN_LOST),
         Verdict(f"Losses above {MOST_LOST} without a warning", sum(map(silent, lines)), "<=", 0),
         Verdict("Share of warnings that were false", sum(map(false_warning, lines)) / len(lines), "<=", FALSE_WARNINGS),
         Verdict('Tables on which keep="auto" loses more than a standard error of log score',
