@@ -109,7 +109,7 @@ def run_app(args: argparse.Namespace) -> None:
     if least > args.clients:
         raise CommandError(f"--min-replies {least}: expected at most the number of clients, {args.clients}.")
     check_writable(args.folder)
-    encoder = fit.fit_encoder(args, read_data(args.data))
+    encoder = fit.fit_encoder(args, read_data(args.data), args.task)
     config = _config(args) | {"min-clients": args.clients, "min-replies": least}
     config["round-timeout"] = float(args.round_timeout)
     write_app(args.folder, schema_of(encoder, _params(args)), ", ".join(encoder.target_names), config)
@@ -120,7 +120,7 @@ def run_run(args: argparse.Namespace) -> None:
     """Federate clients on this machine: read, encode, split, simulate, score, save, print."""
     check_model_out(args.out, args.force)
     frame = read_data(args.data)
-    encoder = fit.fit_encoder(args, frame)
+    encoder = fit.fit_encoder(args, frame, args.task)
     with naming_file(args.data):
         x, y = encoder.pairs(frame)
     test = fit.choose_test_rows(args, encoder, x, y)

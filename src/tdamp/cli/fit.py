@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _train_model(args: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str, Any]]:
     frame = read_data(args.data)
-    encoder = fit_encoder(args, frame)
+    encoder = fit_encoder(args, frame, task_of(args))
     with naming_file(args.data):
         x, y = encoder.pairs(frame)
     test = choose_test_rows(args, encoder, x, y)
@@ -116,15 +116,15 @@ def _train_model(args: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str
     return encoder, estimator, training_facts(args, encoder, estimator, x, y, test, seconds)
 
 
-def fit_encoder(args: argparse.Namespace, frame: Any) -> Encoder:
-    """The encoder learned from the table; columns that the table lacks are an error of usage."""
+def fit_encoder(args: argparse.Namespace, frame: Any, task: str) -> Encoder:
+    """The encoder learned from the table for a task ("auto" guesses it); columns that it lacks are an error of usage."""
     from ..tables import Encoder
     from ..tables.table import Table, tidy
 
     with naming_file(args.data, USAGE):
         Table(frame).need(tidy(name) for name in [*args.target, *args.drop, *args.category])
     with naming_file(args.data):
-        return Encoder.fit(frame, args.target, task_of(args), args.drop, args.category)
+        return Encoder.fit(frame, args.target, task, args.drop, args.category)
 
 
 def task_of(args: argparse.Namespace) -> str:

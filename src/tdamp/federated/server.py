@@ -33,13 +33,6 @@ from .terms import Terms
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
 
 
-KEPT_TO_THEMSELVES = (
-    "clients of a private federation do not say what their rows would lose without a unit, so that units go by the "
-    "posterior's evidence: where hidden layers are wide the strongest columns may go first. Compare the model with one "
-    "that keeps all its units, or prune where the rows are."
-)
-
-
 class Diverged(ArithmeticError):
     """An aggregate was not finite: the posterior of the round before stays."""
 
@@ -219,7 +212,13 @@ class Server:
         A warning says once when clients were to send losses and keep them to themselves.
         """
         if self.terms.sends_losses and not losses and self.rounds_done == 1:
-            warnings.warn(KEPT_TO_THEMSELVES, TrainingWarning, stacklevel=2)
+            warnings.warn(
+                "clients of a private federation do not say what their rows would lose without a unit, so that units "
+                "go by the posterior's evidence: where hidden layers are wide the strongest columns may go first. Check "
+                "the model against one that keeps all its units, or prune where the rows are.",
+                TrainingWarning,
+                stacklevel=2,
+            )
 
         def rank(state: State) -> list[np.ndarray]:
             return list(losses) or evidence(state, self.group_of)

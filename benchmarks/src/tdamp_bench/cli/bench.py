@@ -63,6 +63,20 @@ def add(commands: argparse._SubParsersAction) -> None:
     _add_common(uci)
     uci.set_defaults(command=run_uci)
 
+    _add_of_sizes(kinds)
+
+    simulated = kinds.add_parser(
+        "simulated",
+        help="epistemic variance against true error, on data drawn from the model",
+        description=RESUMABLE,
+    )
+    simulated.add_argument("--draws", type=count, metavar="N", help="the first N draws only; default: 200")
+    _add_common(simulated)
+    simulated.set_defaults(command=run_simulated)
+    _add_stream_and_soak(kinds)
+
+
+def _add_of_sizes(kinds: argparse._SubParsersAction) -> None:
     compression = kinds.add_parser(
         "compression",
         help="networks of an exact size: published counts on MNIST, and tables, beside AdamW and LightGBM",
@@ -82,16 +96,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     pruning.add_argument("--seeds", type=count, metavar="N", help="repetitions of every trial; default: 3")
     _add_common(pruning)
     pruning.set_defaults(command=run_pruning)
-
-    simulated = kinds.add_parser(
-        "simulated",
-        help="epistemic variance against true error, on data drawn from the model",
-        description=RESUMABLE,
-    )
-    simulated.add_argument("--draws", type=count, metavar="N", help="the first N draws only; default: 200")
-    _add_common(simulated)
-    simulated.set_defaults(command=run_simulated)
-    _add_stream_and_soak(kinds)
 
 
 def _add_stream_and_soak(kinds: argparse._SubParsersAction) -> None:
