@@ -117,7 +117,7 @@ def _train_model(args: argparse.Namespace) -> tuple[Encoder, Estimator, dict[str
 
 
 def fit_encoder(args: argparse.Namespace, frame: Any, task: str) -> Encoder:
-    """The encoder learned from the table for a task ("auto" guesses it); columns that it lacks are an error of usage."""
+    """The encoder learned from the table for a task ("auto" guesses it); columns it lacks are an error of usage."""
     from ..tables import Encoder
     from ..tables.table import Table, tidy
 

@@ -214,8 +214,8 @@ class Server:
         if self.terms.sends_losses and not losses and self.rounds_done == 1:
             warnings.warn(
                 "clients of a private federation do not say what their rows would lose without a unit, so that units "
-                "go by the posterior's evidence: where hidden layers are wide the strongest columns may go first. Check "
-                "the model against one that keeps all its units, or prune where the rows are.",
+                "go by the posterior's evidence: where hidden layers are wide the strongest columns may go first. "
+                "Check the model against one that keeps all its units, or prune where the rows are.",
                 TrainingWarning,
                 stacklevel=2,
             )
