@@ -51,6 +51,16 @@ SLOWER = {
     "persistence/test_version_0_1.py::test_loading_is_all_that_a_process_does",
     "report/test_from_estimator.py::test_classification_with_frame",
     "test_algorithm_dropout.py::test_the_estimator_passes_it_on",
+    "report/test_browser.py",
+    "report/test_from_estimator.py::test_a_model_without_noise_shows_none",
+    # trainings, files and exports of every member: the core suite saves, loads, exports and reports one of each kind
+    "exams/test_activations.py::test_saved_and_exported",
+    "exams/test_layers.py::test_files_and_exports",
+    "exams/test_likelihoods.py::test_exports",
+    "exams/test_likelihoods.py::test_files",
+    "exams/test_likelihoods.py::test_it_trains",
+    "exams/test_priors.py::test_files_and_exports",
+    "exams/test_priors.py::test_it_trains_and_prunes",
     # skeletons of CONTRIBUTING, of which the exams examine the like
     "exams/test_aggregation.py::test_the_skeleton_is_a_rule",
     "exams/test_skeletons.py",
