@@ -66,7 +66,7 @@ class Affine(NamedTuple):
 
 
 def plain_outputs(activation: str, z: Any, layers: Iterable[Any]) -> Any:
-    """Outputs of a network of plain numbers whose first layer has given z, through functions, the layers that follow.
+    """Outputs of a network of plain numbers whose first layer has given z; `layers`, functions of rows, follow it.
 
     The one forward pass without beliefs: of posterior means, of samples, and of networks without an input.
     """
