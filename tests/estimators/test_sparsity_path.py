@@ -56,11 +56,23 @@ def test_errors_are_those_of_the_rows() -> None:
         squares = np.square(y_test - model.predict(X_test))
         without = np.sqrt((squares.sum() - squares) / 199)
         assert row.rmse_se == pytest.approx(np.sqrt(199 / 200 * np.square(without - without.mean()).sum()), rel=0.02)
-        assert row.log_score_se == pytest.approx(np.std(own, ddof=1) / 200**0.5, rel=1e-4)
+        assert row.log_score_se == pytest.approx(np.std(own) / 200**0.5, rel=1e-4)
         assert row.lost == pytest.approx(np.subtract(best, own).mean(), abs=1e-5)
-        assert row.lost_se == pytest.approx(np.subtract(best, own).std(ddof=1) / 200**0.5, abs=1e-5)
+        assert row.lost_se == pytest.approx(np.subtract(best, own).std() / 200**0.5, abs=1e-5)
     within = found.frame[found.frame["lost"] <= found.frame["lost_se"]]
     assert found.frame["units"][found.smallest] == within["units"].min()
+
+
+def test_copies_make_no_error_smaller() -> None:
+    """identity: rows to score that stand in the table four times have the standard errors of the rows themselves."""
+    X, y = make_friedman1(260, n_features=5, noise=1.0, random_state=0)
+    estimator = TDAMPRegressor((8,), max_epochs=10, random_state=0)
+    once, often = (
+        sparsity_path(estimator, X[:200], y[:200], (1.0, 8), X_test=X[rows], y_test=y[rows]).frame
+        for rows in (np.arange(200, 260), np.tile(np.arange(200, 260), 4))
+    )
+    for name in ("rmse_se", "log_score_se", "lost_se"):
+        np.testing.assert_allclose(often[name], once[name], rtol=1e-5)
 
 
 def test_what_went_at_each_step_by_name() -> None:

@@ -66,6 +66,22 @@ def test_sizes_that_cost() -> None:
     assert all(after == round((before + TOTAL) / 2) for before, after in pairwise(sizes))
 
 
+def test_a_whole_network_that_cannot_be_trained() -> None:
+    """contract: sizes are compared with the way alone; if none is good, one more training goes by its settings."""
+    sizes: list[int] = []
+
+    def select(job: TrainingJob, name: str) -> Selection | None:
+        if name == "whole":
+            return None
+        sizes.append(job.settings.keep)  # type: ignore[arg-type]
+        return trained(job.settings.keep, [0, 0, -1, -2, -3, -3, -3, -3])
+
+    good = trained(2, [0.0] * 8)
+    assert smallest(JOB, good, WHOLE.settings, select) is good and not sizes
+    lost = smallest(JOB, trained(2, [0, 0, -5, -6, -7, -9, -9, -9]), WHOLE.settings, select)
+    assert lost is not None and lost.settings.keep == sizes[-1] == TOTAL and len(sizes) == TRIES + 1
+
+
 @pytest.mark.parametrize(("level", "chosen"), [(1.0, False), (-1.0, True)])
 def test_a_whole_network_that_is_better(level: float, chosen: bool) -> None:
     """contract: a way that loses nothing of its own start may still lose against a training with all units."""

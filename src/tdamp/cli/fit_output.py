@@ -104,6 +104,8 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     parts = [f"{trained}: {facts['epochs']} epochs, {facts['seconds']:.1f} s.", align_columns(size_rows(estimator))]
     if estimator.settings_.prunes:
         parts.append(pruning_line(estimator))
+    elif estimator.keep == "auto":
+        parts.append("Nothing was pruned: no smaller network was as good on rows held out.")
     gone = removed_columns(estimator, encoder)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""

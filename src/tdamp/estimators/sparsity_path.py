@@ -12,7 +12,8 @@ from sklearn.utils import _safe_indexing, indexable
 
 from .. import metrics
 from .._optional import need
-from ..training.equal_rows import drawn_rows
+from ..training.equal_rows import drawn_rows, kinds_of
+from ..training.pruning_loss import MeanLoss
 from .regressor import TDAMPRegressor
 from .validation import hints
 
@@ -73,14 +74,17 @@ def sparsity_path(
     The rows are `X_test`, `y_test`, or a part of X, y that is split off, equal rows together. The frame has keep,
     units, inputs, params, multiply_adds, the error (rmse of a regression, share of wrong labels of a classification),
     log_score, calibration_error (mean deviation of the coverage of central intervals; expected calibration error),
-    and seconds. rmse_se or error_se and log_score_se are standard errors; lost is the log score that the best network
-    of the path has more, row by row, and lost_se the standard error of this difference; removed are the columns that
-    the next larger network of the path still had; warned says whether the fit warned that its pruning costs something.
+    and seconds. rmse_se or error_se and log_score_se are standard errors, which copies of a row do not make smaller;
+    lost is the log score that the best network of the path has more, row by row, and lost_se the standard error of this
+    difference; removed are the columns that the next larger network of the path still had; warned says whether the fit
+    warned that its pruning costs something.
     """
     if (X_test is None) != (y_test is None):
         raise ValueError("give both X_test and y_test, or neither")
     if X_test is None:
         X, X_test, y, y_test = _split_off(X, y, test_size, random_state, not isinstance(estimator, TDAMPRegressor))
+    codes = np.unique(np.asarray(y_test), return_inverse=True, axis=0)[1].ravel()
+    kinds = kinds_of(np.asarray(X_test, np.float64), codes)
     rows, models, log_scores = [], [], []
     for keep in keeps:
         model = clone(estimator).set_params(keep=keep).fit(X, y)
@@ -93,17 +97,18 @@ def sparsity_path(
                 "inputs": network.widths[0],
                 "params": network.n_params,
                 "multiply_adds": network.n_multiply_adds,
-                **_scores(model, X_test, y_test),
-                "log_score_se": _std_error(log_scores[-1]),
+                **_scores(model, X_test, y_test, kinds),
+                "log_score_se": _std_error(log_scores[-1], kinds),
                 "seconds": float(model.history_["seconds"].sum()),
                 "warned": loss is not None and loss.hurts,
             }
         )
         models.append(model)
     best = log_scores[int(np.argmax([scores.mean() for scores in log_scores]))]
+    losses = [MeanLoss.of(best - scores, kinds) for scores in log_scores]
     frame = pd.DataFrame(rows).assign(
-        lost=[float((best - scores).mean()) for scores in log_scores],
-        lost_se=[_std_error(best - scores) for scores in log_scores],
+        lost=[loss.mean for loss in losses],
+        lost_se=[loss.std_error for loss in losses],
         removed=_removed(models),
     )
     return SparsityPath(frame, models)
@@ -138,22 +143,22 @@ def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tu
     return tuple(_safe_indexing(a, np.flatnonzero(rows)) for a in (X, y) for rows in (~test, test))
 
 
-def _scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+def _scores(model: Any, X: Any, y: Any, kinds: np.ndarray) -> dict[str, float]:
     log_score = model.log_score(X, y)
     if isinstance(model, TDAMPRegressor):
         predicted = model.predict_distribution(X)
         mean, y = predicted.mean, np.asarray(y, np.float64).reshape(predicted.mean.shape)
         misses = [abs(predicted.covered(y, level) - level) for level in LEVELS]
         rmse, squares = metrics.rmse(y, mean), np.square(y - mean).reshape(len(y), -1).mean(1)
-        errors = {"rmse": rmse, "rmse_se": _std_error(squares) / (2 * rmse) if rmse else 0.0}
+        errors = {"rmse": rmse, "rmse_se": _std_error(squares, kinds) / (2 * rmse) if rmse else 0.0}
         return {**errors, "log_score": log_score, "calibration_error": float(np.mean(misses))}
     probs = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, np.asarray(y))
     error, calibration = metrics.error_rate(codes, probs), metrics.ece(codes, probs)
-    errors = {"error": error, "error_se": _std_error(codes != probs.argmax(1))}
+    errors = {"error": error, "error_se": _std_error(codes != probs.argmax(1), kinds)}
     return {**errors, "log_score": log_score, "calibration_error": calibration}
 
 
-def _std_error(values: np.ndarray) -> float:
-    """The standard error of the mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+def _std_error(values: np.ndarray, kinds: np.ndarray) -> float:
+    """The standard error of the mean; rows of one kind are one observation."""
+    return MeanLoss.of(values.astype(np.float64), kinds).std_error

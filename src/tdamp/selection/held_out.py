@@ -100,9 +100,7 @@ class HeldOut:
 
     def mean_of(self, lost: np.ndarray) -> MeanLoss:
         """Of numbers, one for each row."""
-        share, kind = self.data.weight / self.data.weight.sum(), np.unique(self.kinds, return_inverse=True)[1]
-        mean = float(share @ lost)
-        return MeanLoss(mean, float(np.sqrt(np.square(np.bincount(kind, share * (lost - mean))).sum())))
+        return MeanLoss.of(lost, self.kinds, self.data.weight)
 
     def calibration(self, fitted: Fitted) -> Calibration | None:
         """Calibration of a network by these rows; None where predictions are left as they are."""

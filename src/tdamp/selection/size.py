@@ -21,12 +21,12 @@ def smallest(job: TrainingJob, way: Selection, whole: Settings, select: Select) 
     which is the answer if no smaller one is good.
     """
     network, groups = job.network, job.groups
-    best = select(replace(job, settings=whole), name="whole")
     total = sum(prune.n_groups(network, groups, way.settings.prune_inputs))
     goal: Any = prune.goal_units(way.settings, network, groups)
     loss = way.pruning_loss()
     if loss is None:
         raise ValueError('keep="auto" needs an epoch with all units to compare with: give max_epochs 3 or more')
+    best = select(replace(job, settings=whole), name="whole")
     left = prune.between(total, goal, loss.harmless)
     for number in range(TRIES):
         if left == goal:

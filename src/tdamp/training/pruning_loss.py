@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 SURE, LITTLE, LITTLE_NATS = 2.0, 0.01, 0.05
 """Standard errors beyond which a loss is no chance; R2 or accuracy, and log score, that are not worth a word."""
 LIKELY, MUCH = 1.0, 0.02
@@ -15,6 +17,13 @@ class MeanLoss(NamedTuple):
 
     mean: float
     std_error: float
+
+    @classmethod
+    def of(cls, values: np.ndarray, kinds: np.ndarray, weight: np.ndarray | None = None) -> MeanLoss:
+        """The mean of numbers, one for each row, by the kinds of the rows (`equal_rows.kinds_of`)."""
+        share = np.full(len(values), 1 / len(values)) if weight is None else weight / weight.sum()
+        mean, kind = float(share @ values), np.unique(kinds, return_inverse=True)[1]
+        return cls(mean, float(np.sqrt(np.square(np.bincount(kind, share * (values - mean))).sum())))
 
     def within(self, errors: float) -> bool:
         """Whether the mean is at most so many standard errors above zero."""
