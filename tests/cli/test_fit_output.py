@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tdamp.cli.fit_output import coverage_meaning
+from types import SimpleNamespace
+from typing import Any
+
+from tdamp.cli.fit_output import coverage_meaning, pruning_line
+from tdamp.engine.settings import Settings
+
+
+def test_a_search_that_keeps_all_units_says_so() -> None:
+    """contract: keep="auto" ended with the training that removes nothing."""
+    estimator: Any = SimpleNamespace(settings_=Settings(), keep="auto")
+    assert pruning_line(estimator).startswith("Nothing was pruned")
 
 
 def test_intervals_that_are_too_narrow() -> None:

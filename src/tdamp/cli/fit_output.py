@@ -102,10 +102,8 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
     """What is printed after training."""
     trained = f"Trained on {facts['train_rows']:,} rows and {facts['inputs']} inputs"
     parts = [f"{trained}: {facts['epochs']} epochs, {facts['seconds']:.1f} s.", align_columns(size_rows(estimator))]
-    if estimator.settings_.prunes:
+    if estimator.settings_.prunes or estimator.keep == "auto":
         parts.append(pruning_line(estimator))
-    elif estimator.keep == "auto":
-        parts.append("Nothing was pruned: no smaller network was as good on rows held out.")
     gone = removed_columns(estimator, encoder)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
@@ -126,6 +124,8 @@ def summary(folder: Path, estimator: Estimator, encoder: Encoder, facts: dict[st
 
 def pruning_line(estimator: Estimator) -> str:
     """How many groups remain, and what that cost on rows that were not trained on."""
+    if not estimator.settings_.prunes:
+        return "Nothing was pruned: no smaller network was as good on rows held out."
     left, total = estimator.n_groups_
     of = "inputs and hidden units" if estimator.settings_.prune_inputs else "hidden units"
     line, loss = (
