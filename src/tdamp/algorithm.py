@@ -33,7 +33,7 @@ def minibatch_step(
     power, counted = pasp.counting(plan.pasp, knobs, batch.weight)
     inference = damp.infer(plan, knobs, group_of, state.layers, batch._replace(weight=counted), state.noise_var)
     layers = pasp.next_priors(state.layers, inference, anchors or base_prior(state), power, plan.pasp)
-    layers = pasp.recentre_hidden(plan.network, layers, inference.drift, knobs.centre_rate, batch.weight)
+    layers = pasp.recentre_hidden(layers, inference.drift, knobs.centre_rate, batch.weight)
     stats = output.noise_stats(plan.noise_update, inference.z_post, batch.y, batch.weight, state.noise_var)
     noise_var, noise_clips = state.noise_var, jnp.zeros((), jnp.int32)
     if plan.noise_every == "minibatch":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import jax
@@ -18,6 +18,7 @@ import numpy as np
 
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
+from ..numerics.taps import rows_of
 from .network import Network
 from .state import State, remove
 from .turbo import Layer
@@ -35,9 +36,12 @@ SPARE = 8
 """Room for so many more units in each layer than the forecast says."""
 
 
-def bucket_of(prior: str) -> int:
-    """Widths are padded to a multiple of this, if the prior does not mind units without a message."""
-    return BUCKET if PRIORS[prior].pads else 1
+def bucket_of(prior: str, network: Network) -> int:
+    """Widths are padded to a multiple of this, if the prior does not mind units without a message.
+
+    Channels are not: a convolution costs in proportion to them.
+    """
+    return BUCKET if PRIORS[prior].pads and not network.layout.shares_weights else 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def epochs_to_compile(network: Network, rows: int) -> int:
 def room(network: Network, expected: list[np.ndarray], bucket: int) -> tuple[int, ...]:
     """Widths that hold the units expected and a few more, but none above today's."""
     wanted = padded([int(mask.sum()) + SPARE for mask in expected], bucket)
-    return *(min(n, now) for n, now in zip(wanted, network.widths, strict=False)), network.widths[-1]
+    return network.of_units([min(n, now) for n, now in zip(wanted, network.widths, strict=False)]).widths
 
 
 def padded(counts: Sequence[int], bucket: int) -> tuple[int, ...]:
@@ -71,8 +75,8 @@ def padded(counts: Sequence[int], bucket: int) -> tuple[int, ...]:
 
 def pays(network: Network, active: list[np.ndarray], rows_left: float) -> bool:
     """Whether smaller arrays save more than their compilation costs, with so many rows still to train on."""
-    widths = *padded([int(mask.sum()) for mask in active], BUCKET), network.widths[-1]
-    work, now = replace(network, widths=widths).n_multiply_adds, network.n_multiply_adds
+    smaller = network.of_units(padded([int(mask.sum()) for mask in active], BUCKET))
+    work, now = smaller.n_multiply_adds, network.n_multiply_adds
     return work * WORTH <= now and PRODUCTS * rows_left * (now - work) > COMPILATION
 
 
@@ -82,26 +86,31 @@ def take(
     """The state of the `active` units (a mask for each layer's inputs), padded to multiples of `bucket` or to `widths`.
 
     Also gives back the network's new shape and the old indices of its units: padded units repeat index 0, switched
-    off.
+    off. Units that an image of data or a skip needs stay in the arrays, switched off.
     """
     widths = padded([int(mask.sum()) for mask in active], bucket) if widths is None else widths
-    index = [_pad(np.flatnonzero(mask), width) for mask, width in zip(active, widths, strict=False)]
+    index, real = [], []
+    for value, (mask, width) in enumerate(zip(active, widths, strict=False)):
+        stay = np.flatnonzero(mask) if network.is_removable(value) else np.arange(len(mask))
+        index.append(_pad(stay, max(width, len(stay))))
+        real.append(np.where(np.arange(len(index[-1])) < len(stay), mask[index[-1]], False))
     columns = [*index[1:], np.arange(network.widths[-1])]
-    layers = tuple(_take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
-    real = [np.arange(len(i)) < mask.sum() for i, mask in zip(index, active, strict=True)]
-    return remove(state._replace(layers=layers), real), network.take(index), index
+    layers = tuple(take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
+    return remove(state._replace(layers=layers), real, network.layout.rigid), network.take(index), index
 
 
 def _pad(index: np.ndarray, width: int) -> np.ndarray:
     return np.concatenate([index, np.zeros(width - len(index), index.dtype)])
 
 
-def _take_layer(layer: Layer, rows: np.ndarray, columns: np.ndarray) -> Layer:
+def take_layer(layer: Layer, units: np.ndarray, columns: np.ndarray) -> Layer:
+    """The layer between these inputs and these outputs alone."""
+    rows = rows_of(units, len(layer.offset), len(layer.centre))
     return layer._replace(
         weight=Moments(*(a[np.ix_(rows, columns)] for a in layer.weight)),
         bias=Moments(*(a[columns] for a in layer.bias)),
         centre=layer.centre[rows],
-        offset=layer.offset[rows],
+        offset=layer.offset[units],
         bias_offset=layer.bias_offset[columns],
-        active_prob=layer.active_prob[rows],
+        active_prob=layer.active_prob[units],
     )

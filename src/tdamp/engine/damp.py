@@ -16,6 +16,7 @@ from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
+from ..factors.layers import maps
 from ..numerics.beliefs import Message, Moments, Score, as_message, known
 from .info import Clips, add, count, no_clips
 from .plan import Knobs, Minibatch, Plan
@@ -41,7 +42,7 @@ class Inference(NamedTuple):
     w_score: tuple[Score, ...]  # w_ext and b_ext again, as scores at the priors' means
     b_score: tuple[Score, ...]
     z_fwd: Moments  # of the output layer
-    drift: tuple[Array, ...]  # mean of each hidden layer's input, relative to its centre
+    drift: tuple[Array, ...]  # mean of each hidden layer's input, relative to its centre, for each row of its table
     z_post: Moments
     clips: Clips
 
@@ -49,6 +50,8 @@ class Inference(NamedTuple):
 class Forward(NamedTuple):
     """Beliefs of a forward pass, a layer at a time."""
 
+    values: list[list[Moments]]  # what each layer reads, before and after each map
+    skips: list[list[Moments]]  # what is added to its z, before and after each map; empty without a skip
     u: list[Moments]  # inputs, centred
     w_post: list[Moments]
     b_post: list[Moments]
@@ -60,13 +63,17 @@ def floor_var(z_fwd: Moments) -> tuple[Moments, Array]:
     return z_fwd._replace(var=jnp.maximum(z_fwd.var, MIN_VAR)), count(z_fwd.var < MIN_VAR)
 
 
-def clip_prec(prec: Array, var: Array) -> tuple[Array, Array, Array]:
-    """score_prec held in [0, 1 / var], and how often either end acted.
+def clip_prec(prec: Array, var: Array, signed: bool = False) -> tuple[Array, Array, Array]:
+    """score_prec held in [0, 1 / var], or in [-1 / var, 1 / var] if `signed`, and how often either end acted.
 
-    A floor above 0 would invent data: 1e-2 halved the first layer's variance on MNIST.
+    A floor above 0 would invent data: 1e-2 halved the first layer's variance on MNIST. Where weights are shared many
+    places have one label, and what each of them hears is weak: then the kink's part of the precision, of either sign,
+    is far larger than the mean, and a floor at 0 for each place would keep its positive half alone. There the sums
+    alone are floored, which go to weights, biases and inputs (docs/derivations/convolution.md).
     """
     top = 1 / var
-    return jnp.clip(prec, 0, top), count(prec < 0), count(prec > top)
+    low = -top if signed else 0
+    return jnp.clip(prec, low, top), count(prec < low), count(prec > top)
 
 
 def restrain(prior: Moments, message: Score, trust: Array | float) -> tuple[Score, Array]:
@@ -96,22 +103,30 @@ def forward(
     plan: Plan, group_of: Array | None, layers: tuple[Layer, ...], x: Array, last: Exchange | None
 ) -> tuple[Forward, Array]:
     """Beliefs about every layer's inputs, parameters and z, from the data up, and how often MIN_VAR acted."""
-    regions = ACTIVATIONS[plan.network.activation].regions
-    u, beliefs, clipped = known(x), Forward([], [], [], []), jnp.zeros((), jnp.int32)
-    for l, (linear, layer) in enumerate(zip(plan.network.linear, layers, strict=True)):
+    network = plan.network
+    regions = ACTIVATIONS[network.activation].regions
+    value, beliefs, clipped = known(network.enter(x)), Forward([], [], [], [], [], []), jnp.zeros((), jnp.int32)
+    from_below = [value]  # values that have heard nothing from above: what a skip adds
+    for l, (place, layer) in enumerate(zip(network.places, layers, strict=True)):
         ext = (last.w_ext[l], last.b_ext[l]) if last else (None, None)
         w_post, b_post = marginals(layer, plan.prior, group_of if l == 0 else None, *ext)
-        u = u if l == 0 else Moments(u.mean - layer.centre, u.var)
-        z_fwd, floored = floor_var(linear.forward(u, w_post, b_post, last.score[l].score if last else None))
+        read = maps.forward(place.maps, value)
+        u = read[-1] if l == 0 and network.is_flat else place.linear.from_centre(read[-1], layer.centre)
+        z_fwd = place.linear.forward(u, w_post, b_post, last.score[l].score if last else None)
+        skip = [] if place.skip is None else maps.forward(place.skip_maps, from_below[place.skip])
+        z_fwd, floored = floor_var(plus(z_fwd, skip[-1]) if skip else z_fwd)
         clipped = clipped + floored
-        for seen, belief in zip(beliefs, (u, w_post, b_post, z_fwd), strict=True):
+        for seen, belief in zip(beliefs, (read, skip, u, w_post, b_post, z_fwd), strict=True):
             seen.append(belief)
-        if l < plan.network.n_layers - 1:
-            if last is None:
-                u = piecewise.forward(regions, z_fwd)
-            else:
-                u = piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post
+        if l < network.n_layers - 1:
+            from_below.append(piecewise.forward(regions, z_fwd))
+            value = from_below[-1] if last is None else piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post
     return beliefs, clipped
+
+
+def plus(z: Moments, u: Moments) -> Moments:
+    """The belief in a sum, the two doubts being independent."""
+    return Moments(z.mean + u.mean, z.var if u.var is None else z.var + u.var)
 
 
 def output_score(plan: Plan, z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Score, Moments, Clips]:
@@ -131,7 +146,7 @@ def output_score(plan: Plan, z_fwd: Moments, y: Array, noise_var: Array) -> tupl
 def hidden_score(plan: Plan, z_fwd: Moments, u_bwd: Message) -> tuple[Score, Clips]:
     """An activation's score, and how often its precision was clipped."""
     active = piecewise.activate(ACTIVATIONS[plan.network.activation].regions, z_fwd, u_bwd)
-    prec, negative, excess = clip_prec(active.score_prec, z_fwd.var)
+    prec, negative, excess = clip_prec(active.score_prec, z_fwd.var, plan.network.layout.shares_weights)
     return Score(active.score, prec), no_clips()._replace(negative_prec=negative, excess_prec=excess)
 
 
@@ -147,27 +162,34 @@ def sweep(
     b_scores: list[Score] = []
     u_bwds: list[Message] = []
     scores: list[Score] = []
+    past: dict[int, Message] = {}  # what values hear past the layers that read them
+    signed = plan.network.layout.shares_weights
     for l, layer in reversed(list(enumerate(layers))):
-        linear, u, w_post = plan.network.linear[l], beliefs.u[l], beliefs.w_post[l]
+        place, u, w_post = plan.network.places[l], beliefs.u[l], beliefs.w_post[l]
         if l < len(layers) - 1:
             score, clipped = hidden_score(plan, beliefs.z_fwd[l], u_bwds[0])
             clips = add(clips, clipped)
         if last is not None:
             score = Score(*(new + damping * (old - new) for new, old in zip(score, last.score[l], strict=True)))
         scores.insert(0, score)
-        weighted = Score(*(batch.weight[:, None] * s for s in score))
-        message, coupling = linear.to_weight(u, w_post, weighted, last is None)
+        weighted = Score(*(over_places(batch.weight, s) * s for s in score))
+        message, coupling = place.linear.to_weight(u, w_post, weighted, last is None, signed)
         message, w_held = restrain(layer.weight, at_prior_mean(layer.weight, w_post, message), trust)
         w_scores.insert(0, message)
-        message = at_prior_mean(layer.bias, beliefs.b_post[l], linear.to_bias(weighted))
+        message = at_prior_mean(layer.bias, beliefs.b_post[l], place.linear.to_bias(weighted, signed))
         message, b_held = restrain(layer.bias, message, trust)
         b_scores.insert(0, message)
         clips = clips._replace(
             self_coupling=clips.self_coupling + coupling, restrained=clips.restrained + w_held + b_held
         )
+        if place.skip is not None:
+            known_prec = Score(score.score, jnp.maximum(score.prec, 0))
+            skip = maps.backward(place.skip_maps, as_message(known_prec, beliefs.skips[l][-1]), beliefs.skips[l])
+            past[place.skip] = add(past[place.skip], skip) if place.skip in past else skip
         if l > 0:
-            u_bwd, coupling = linear.to_input(u, w_post, score, last is None)
-            u_bwds.insert(0, Message(u_bwd.shift + u_bwd.prec * layer.centre, u_bwd.prec))
+            u_bwd, coupling = place.linear.to_input(u, w_post, score, last is None, signed)
+            u_bwd = maps.backward(place.maps, place.linear.uncentred(u_bwd, layer.centre), beliefs.values[l])
+            u_bwds.insert(0, add(u_bwd, past[l]) if l in past else u_bwd)
             clips = clips._replace(self_coupling=clips.self_coupling + coupling)
     exchange = Exchange(
         tuple(as_message(score, layer.weight) for layer, score in zip(layers, w_scores, strict=True)),
@@ -176,8 +198,14 @@ def sweep(
         tuple(scores),
     )
     n = jnp.maximum(batch.weight.sum(), 1)
-    drift = tuple(batch.weight @ u.mean / n for u in beliefs.u[1:])
+    hidden = zip(plan.network.linear[1:], beliefs.u[1:], strict=True)
+    drift = tuple(linear.over_rows(batch.weight, u.mean) / n for linear, u in hidden)
     return Inference(exchange, tuple(w_scores), tuple(b_scores), beliefs.z_fwd[-1], drift, z_post, clips)
+
+
+def over_places(row_weight: Array, score: Array) -> Array:
+    """The weights of rows, to be multiplied with what has places and units besides."""
+    return jnp.expand_dims(row_weight, tuple(range(1, score.ndim)))
 
 
 def infer(

@@ -16,7 +16,7 @@ from ..numerics.beliefs import Moments, thin
 from .network import Network
 from .plan import Knobs, Minibatch, Plan
 from .state import State
-from .turbo import Layer
+from .turbo import Layer, row_probs
 
 NOISE_RANGE = 1e-6, 1e6
 """Bounds of the noise variance, relative to the output scale it started from."""
@@ -79,11 +79,12 @@ BASE_VAR_RANGE = 0.01, 100.0
 def learn_base_var(layer: Layer, start: Array, next_present: Array | None = None) -> Layer:
     """EM for the base prior's variance: mean second moment of the layer's active weights, damped by half in log.
 
-    `next_present`: which of the units that the weights lead to are still there; None means all.
+    `next_present`: which of the outputs that the weights lead to are still there; None means all.
     """
-    w_post = thin(layer.weight, layer.active_prob[:, None])
+    probs = row_probs(layer)
+    w_post = thin(layer.weight, probs[:, None])
     columns = jnp.ones_like(layer.bias.mean) if next_present is None else next_present.astype(w_post.mean.dtype)
-    count = jnp.maximum(layer.active_prob.sum() * columns.sum(), 1.0)
+    count = jnp.maximum(probs.sum() * columns.sum(), 1.0)
     target = ((w_post.var + w_post.mean**2) @ columns).sum() / count
     target = jnp.clip(target, BASE_VAR_RANGE[0] * start, BASE_VAR_RANGE[1] * start)
     new = jnp.sqrt(layer.base_var) * jnp.sqrt(target)  # the product of two tiny variances would be zero in float32

@@ -1,19 +1,24 @@
-"""The network's shape: widths, kinds of layers, activation, likelihood, and what it costs."""
+"""The network's shape: its layers, activation and likelihood, and what it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
+from ..factors.activations import piecewise
+from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers.base import Linear
 from ..factors.layers.catalog import layer_of
 from ..factors.layers.dense import DENSE
 from ..factors.likelihoods.base import Likelihood, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
+from .layout import Layout, Place, dense, flat, lay_out
 
 Noise = Literal["constant", "varying", "none"]
 
@@ -27,14 +32,20 @@ class Network:
     regression whose noise is "varying" has two outputs for each target: the targets' means first, then the logs of
     their noise variances. `layers` says of what kind each layer is, by names or as objects (factors/layers); None: all
     are dense, mix(u, W) = u W.
+
+    With an `input_shape`, (height, width, channels), `layers` describes the network by itself, from Conv, Dense, AvgPool,
+    Residual and FixedFilter: `Network(input_shape=(28, 28, 1), layers=(Conv(16, 5, stride=2), Dense(10)))`. Data stay
+    tables whose rows are images, place by place and channel by channel; `widths` are then channels and units, and are
+    found from the layers.
     """
 
-    widths: tuple[int, ...]
+    widths: tuple[int, ...] = ()
     task: Task = "regression"
     activation: str = "relu"
     noise: Noise = "constant"
     likelihood: str | None = None
     layers: tuple[Any, ...] | None = None
+    input_shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """The likelihood, where it is named, says what task and noise are; layers that are named become objects."""
@@ -43,11 +54,61 @@ class Network:
             object.__setattr__(self, "noise", self.output.noise)
         if isinstance(self.layers, list | tuple):
             object.__setattr__(self, "layers", tuple(map(layer_of, self.layers)))
+        if self.input_shape is not None:
+            object.__setattr__(self, "input_shape", tuple(self.input_shape))
+            widths = lay_out(self.layers or (), self.input_shape).widths
+            if self.widths and len(self.widths) != len(widths):
+                raise ValueError(f"widths={self.widths!r}: the layers have {len(widths) - 1} that learn")
+            object.__setattr__(self, "widths", self.widths or widths)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The layers in their places."""
+        if self.input_shape is not None:
+            return lay_out(self.layers or (), self.input_shape)
+        return dense(self.n_layers) if self.layers is None else flat(self.layers)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Each layer that learns, in its place."""
+        return self.layout.places
 
     @property
     def linear(self) -> tuple[Linear, ...]:
         """The linear factor of each layer."""
-        return (DENSE,) * self.n_layers if self.layers is None else self.layers
+        return tuple(place.linear for place in self.places)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether every number of a row is an input, a unit that may go by itself, and centred before training."""
+        return not (self.layout.input_places or self.layout.filters)
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers in a row of data."""
+        return self.widths[0] if self.input_shape is None else prod(self.input_shape)
+
+    def columns(self, inputs: np.ndarray) -> np.ndarray:
+        """The columns of data that a network of these inputs alone reads: an image is read whole."""
+        return inputs if self.is_flat else np.arange(self.n_columns)
+
+    def enter(self, x: Any) -> Any:
+        """Value 0 of rows of data, NumPy or JAX: images in their shape, after the fixed filters."""
+        if self.is_flat:
+            return x
+        x = x.reshape(len(x), *self.input_shape)
+        for one in self.layout.filters:
+            x = piecewise.apply(ACTIVATIONS[one.activation].regions, one(x))
+        return x
+
+    def is_removable(self, value: int) -> bool:
+        """Whether units of this value leave the arrays once they are removed."""
+        return value not in self.layout.rigid
+
+    def of_units(self, counts: Sequence[int]) -> Network:
+        """The network whose arrays hold so many inputs and units of each hidden layer; those that stay are all held."""
+        pairs = enumerate(zip(counts, self.widths, strict=False))
+        return replace(self, widths=(*(n if self.is_removable(v) else all_ for v, (n, all_) in pairs), self.widths[-1]))
 
     @property
     def output(self) -> Likelihood:
@@ -66,23 +127,33 @@ class Network:
 
     @property
     def n_units(self) -> int:
-        """Units that own a weight group, Q_W: the inputs and the hidden units (erratum E9)."""
+        """Units that own a weight group, Q_W: the inputs and the hidden units (erratum E9), channels being units."""
         return sum(self.widths[:-1])
+
+    @property
+    def tables(self) -> tuple[tuple[int, int], ...]:
+        """Rows and columns of each layer's table of weights."""
+        sides = zip(self.places, pairwise(self.widths), strict=True)
+        return tuple((place.copies * n_in, n_out) for place, (n_in, n_out) in sides)
 
     @property
     def n_params(self) -> int:
         """Weights and biases."""
-        return sum(one.n_params(*units) for one, units in zip(self.linear, pairwise(self.widths), strict=True))
+        return sum(one.n_params(*table) for one, table in zip(self.linear, self.tables, strict=True))
 
     @property
     def n_multiply_adds(self) -> int:
         """Multiplications and additions in one forward pass of the posterior-mean network, one row."""
-        return sum(one.n_multiply_adds(*units) for one, units in zip(self.linear, pairwise(self.widths), strict=True))
+        shape, filtered = (self.input_shape or ())[:-1], 0
+        for one in self.layout.filters:
+            filtered, shape = filtered + one.n_multiply_adds(shape), one.places(shape)
+        layers = zip(self.places, self.tables, strict=True)
+        return filtered + sum(place.n_places * place.linear.n_multiply_adds(*table) for place, table in layers)
 
     def take(self, kept: Sequence[np.ndarray]) -> Network:
         """The network of these inputs and hidden units alone, indices a layer at a time."""
         widths = (*map(len, kept), self.widths[-1])
-        if self.layers is None:
+        if self.layers is None or self.input_shape is not None:
             return replace(self, widths=widths)
         sides = pairwise([*kept, np.arange(self.widths[-1])])
         layers = tuple(one.take(*at) for one, at in zip(self.layers, sides, strict=True))

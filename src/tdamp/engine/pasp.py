@@ -12,13 +12,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array
 
-from ..factors.layers.base import Linear
 from ..numerics.beliefs import Moments, Score
 from .damp import Inference
-from .network import Network
 from .plan import Anchor, Knobs
 from .settings import Pasp
-from .turbo import Layer
+from .turbo import Layer, row_probs
 
 CENTRE_ROWS = 50
 """A centre is a mean of about so many rows at least, however small the minibatches: it must not run after single rows,
@@ -67,21 +65,20 @@ def carry_over(prior: Moments, message: Score, anchor: Moments, power: Array | f
     return Moments(prior.mean + var * (power * message.score - rest * (prior.mean - anchor.mean)), var)
 
 
-def recentre(linear: Linear, layer: Layer, drift: Array, rate: Array | float) -> Layer:
-    """Follow the mean of a hidden layer's input, so that z = mix(u - centre, W) + b keeps W and b apart.
+def recentre(layer: Layer, drift: Array, rate: Array | float) -> Layer:
+    """Follow the mean of a layer's input, so that z = mix(u - centre, W) + b keeps W and b apart.
 
     Only the coordinates change: the bias takes over what the moved centre takes away. Means of the same sign (ReLU
     outputs) would otherwise make every row of a batch pull the same way.
     """
-    move = rate * drift * layer.active_prob
-    bias = layer.bias._replace(mean=layer.bias.mean + linear.mix(move, layer.weight.mean))
+    move = rate * drift * row_probs(layer)
+    bias = layer.bias._replace(mean=layer.bias.mean + move @ layer.weight.mean)
     return layer._replace(centre=layer.centre + move, bias=bias)
 
 
 def recentre_hidden(
-    network: Network, layers: tuple[Layer, ...], drift: tuple[Array, ...], centre_rate: Array | float, row_weight: Array
+    layers: tuple[Layer, ...], drift: tuple[Array, ...], centre_rate: Array | float, row_weight: Array
 ) -> tuple[Layer, ...]:
     """`recentre` of every hidden layer, `drift` being the means of their inputs."""
     rate = jnp.minimum(centre_rate, row_weight.sum() / CENTRE_ROWS)
-    hidden = zip(network.linear[1:], layers[1:], drift, strict=True)
-    return layers[0], *(recentre(linear, layer, move, rate) for linear, layer, move in hidden)
+    return layers[0], *(recentre(layer, move, rate) for layer, move in zip(layers[1:], drift, strict=True))

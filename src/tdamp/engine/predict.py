@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -10,12 +10,13 @@ from jax import Array
 
 from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
-from ..factors.layers.base import Linear
+from ..factors.layers import maps
 from ..factors.layers.dense import DENSE
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..numerics.beliefs import Moments, known
 from ..numerics.distribution import Distribution
-from .damp import floor_var
+from .damp import floor_var, plus
+from .layout import Place
 from .network import Network
 from .turbo import Layer, posterior
 
@@ -24,13 +25,16 @@ def output_moments(network: Network, layers: tuple[Layer, ...], x: Array) -> Mom
     """Moments of z_L under the posterior, the epistemic part of the prediction: of all outputs, logs of a varying noise
     included."""
     regions = ACTIVATIONS[network.activation].regions
-    u = known(x)
-    for l, (linear, layer) in enumerate(zip(network.linear, layers, strict=True)):
+    values = [known(network.enter(x))]
+    for place, layer in zip(network.places, layers, strict=True):
         w_post, b_post = posterior(layer)
-        u = Moments(u.mean - layer.centre, u.var)
-        z_fwd, _ = floor_var(linear.forward(u, w_post, b_post, None))
-        if l < network.n_layers - 1:
-            u = piecewise.forward(regions, z_fwd)
+        u = place.linear.from_centre(maps.forward(place.maps, values[-1])[-1], layer.centre)
+        z_fwd = place.linear.forward(u, w_post, b_post, None)
+        if place.skip is not None:
+            z_fwd = plus(z_fwd, maps.forward(place.skip_maps, values[place.skip])[-1])
+        z_fwd, _ = floor_var(z_fwd)
+        if len(values) < network.n_layers:
+            values.append(piecewise.forward(regions, z_fwd))
     return z_fwd
 
 
@@ -43,13 +47,13 @@ def mean_network(network: Network, layers: tuple[Layer, ...], x: Array) -> Array
 def mean_outputs(network: Network, layers: tuple[Layer, ...], x: Array) -> Array:
     """All its outputs, logs of a varying noise included."""
     first, *rest = mean_layers(network, layers)
-    return plain_outputs(network.activation, first(x), rest)
+    return plain_outputs(network.activation, first(network.enter(x)), rest, network.places)
 
 
 def mean_layers(network: Network, layers: tuple[Layer, ...]) -> list[Affine]:
     """The layers of the posterior-mean network."""
-    pairs = zip(network.linear, layers, map(posterior, layers), strict=True)
-    return [Affine(w_post.mean, b_post.mean, layer.centre, linear) for linear, layer, (w_post, b_post) in pairs]
+    pairs = zip(network.places, layers, map(posterior, layers), strict=True)
+    return [Affine(w_post.mean, b_post.mean, layer.centre, place) for place, layer, (w_post, b_post) in pairs]
 
 
 class Affine(NamedTuple):
@@ -57,22 +61,37 @@ class Affine(NamedTuple):
 
     weight: Any
     bias: Any
-    centre: Any = 0.0
-    linear: Linear = DENSE
+    centre: Any = None
+    place: Place = Place(DENSE)
 
-    def __call__(self, u: Any) -> Any:
-        """z of rows u."""
-        return self.linear.mix(u - self.centre, self.weight) + self.bias
+    def __call__(self, value: Any) -> Any:
+        """z of the rows of the value that it reads."""
+        return self.of(self.inputs(value))
+
+    def inputs(self, value: Any) -> Any:
+        """Its inputs: the value after the maps, from its centres."""
+        u = maps.through(self.place.maps, value)
+        return u if self.centre is None else self.place.linear.centred(u, self.centre)
+
+    def of(self, u: Any) -> Any:
+        """z of these inputs."""
+        return self.place.linear.mix(u, self.weight) + self.bias
 
 
-def plain_outputs(activation: str, z: Any, layers: Iterable[Any]) -> Any:
-    """Outputs of a network of plain numbers whose first layer has given z; `layers`, functions of rows, follow it.
+def plain_outputs(
+    activation: str, z: Any, layers: Sequence[Callable[[Any], Any]], places: Sequence[Place] | None = None
+) -> Any:
+    """Outputs of a network of plain numbers whose first layer has given z; `layers`, functions of values, follow it.
 
-    The one forward pass without beliefs: of posterior means, of samples, and of networks without an input.
+    The one forward pass without beliefs: of posterior means, of samples, and of networks without an input. `places` are
+    those of all layers of the network; None: none of them has a skip.
     """
-    regions = ACTIVATIONS[activation].regions
-    for layer in layers:
-        z = layer(piecewise.apply(regions, z))
+    regions, values = ACTIVATIONS[activation].regions, [None]
+    for l, layer in enumerate(layers, 1):
+        values.append(piecewise.apply(regions, z))
+        z = layer(values[-1])
+        if places is not None and (skip := places[l].skip) is not None:
+            z = z + maps.through(places[l].skip_maps, values[skip])
     return z
 
 

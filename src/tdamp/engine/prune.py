@@ -8,7 +8,6 @@ Oracle: the counts themselves, and a brute-force choice on small cases.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +90,7 @@ def check_goal(settings: Settings, network: Network, group_of: np.ndarray | None
     if isinstance(keep, tuple) and spared and keep[0] != 1:
         raise ValueError(f"keep={keep!r} asks for fewer inputs, which prune_inputs=False spares: begin it with 1.0")
     inputs = network.widths[0] if spared else 1
-    smallest = replace(network, widths=(inputs, *(1 for _ in range(depth - 1)), network.widths[-1]))
+    smallest = network.of_units([inputs, *(1 for _ in range(depth - 1))])
     for name, least in (("max_params", smallest.n_params), ("max_multiply_adds", smallest.n_multiply_adds)):
         budget = getattr(settings, name)
         if budget is not None and budget < least:
@@ -133,7 +132,7 @@ def exact(
         units = goal_units(settings, network, asked_groups)
         if units is not None:
             return sum(left) <= between(sum(counts), units, share)
-        rest = replace(network, widths=(*(int(mask.sum()) for mask in active), network.widths[-1]))
+        rest = network.of_units([int(mask.sum()) for mask in active])
         if settings.max_params is not None:
             return rest.n_params <= max(settings.max_params, between(network.n_params, settings.max_params, share))
         return rest.n_multiply_adds <= between(network.n_multiply_adds, settings.max_multiply_adds or 0, share)

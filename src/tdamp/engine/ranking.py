@@ -33,25 +33,26 @@ def group_losses(network: Network, state: State, rows: Minibatch, group_of: Arra
     z_var = output_moments(network, state.layers, rows.x).var
 
     def log_likelihood(moves: list[Array]) -> tuple[Array, list[Array]]:
-        """Of all rows when the inputs of the layers move, and those inputs, centred."""
+        """Log-likelihood of all rows when the inputs of the layers move, and those inputs, centred."""
         inputs: list[Array] = []
 
         def moved(layer: Affine, move: Array) -> Callable[[Array], Array]:
-            def outputs(u: Array) -> Array:
-                inputs.append(u - layer.centre)
-                return layer(u + move)
+            def outputs(value: Array) -> Array:
+                inputs.append(layer.inputs(value))
+                return layer.of(inputs[-1] + move)
 
             return outputs
 
         first, *rest = map(moved, mean_layers(network, state.layers), moves)
-        z = plain_outputs(network.activation, first(rows.x), rest)
+        z = plain_outputs(network.activation, first(network.enter(rows.x)), rest, network.places)
         return network.output.log_partition(Moments(z, z_var), rows.y, state.noise_var).sum(), inputs
 
-    still = [jnp.zeros((len(rows.x), len(layer.offset)), rows.x.dtype) for layer in state.layers]
+    shapes = jax.eval_shape(lambda: log_likelihood([jnp.zeros((), rows.x.dtype)] * network.n_layers)[1])
+    still = [jnp.zeros(u.shape, u.dtype) for u in shapes]
     slopes, inputs = jax.grad(log_likelihood, has_aux=True)(still)
     losses = []
     for l, (slope, u) in enumerate(zip(slopes, inputs, strict=True)):
-        score = slope * u
+        score = (slope * u).reshape(len(u), -1, network.widths[l]).sum(1)  # over the places of a unit
         if l == 0 and group_of is not None:
             score = jax.vmap(over_groups, (0, None))(score, group_of)
         losses.append(0.5 * rows.weight @ jnp.square(score))

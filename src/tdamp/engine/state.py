@@ -15,6 +15,7 @@ from ..factors.priors import base as prior_base
 from ..factors.priors import spike_slab
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
+from ..numerics.taps import to_rows
 from .network import Network
 from .settings import Settings
 from .turbo import Layer
@@ -35,7 +36,7 @@ class State(NamedTuple):
 class Scales(NamedTuple):
     """What a start needs to know of the data, in float64: the rows themselves need not be there."""
 
-    x_mean: np.ndarray  # (inputs,)
+    x_mean: np.ndarray  # (inputs,), or (rows,) of the first layer's table
     x_power: float  # sum of the inputs' variances
     y_mean: np.ndarray
     y_var: np.ndarray
@@ -54,6 +55,19 @@ def no_less_than_rounding(x_mean: np.ndarray, x_power: float, y_mean: np.ndarray
     """The scales with a variance of one for what is constant but for rounding."""
     y_var = np.where(y_var > ROUNDING * np.square(y_mean), y_var, 1.0)
     return Scales(x_mean, x_power if x_power > ROUNDING * np.square(x_mean).sum() else 1.0, y_mean, y_var)
+
+
+def for_images(network: Network, scales: Scales) -> Scales:
+    """The scales of what a first layer that reads images sees at one of its places: a row of its table each.
+
+    What is constant over rows still differs from place to place, and counts as power of a channel.
+    """
+    place, copies = network.places[0], network.places[0].copies
+    mean = network.enter(scales.x_mean[None])
+    channels = np.asarray(mean.mean(tuple(range(mean.ndim - 1))), np.float64)
+    spread = float(np.square(mean - channels).sum()) + scales.x_power * mean.size / scales.x_mean.size
+    share = copies / (mean.size // mean.shape[-1]) if place.linear.shares_weights else 1.0
+    return scales._replace(x_mean=to_rows(channels, copies * len(channels)), x_power=spread * share)
 
 
 def init(
@@ -75,7 +89,7 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     He's; identical means would never break the units' symmetry. The variance leaves the untrained outputs with
     noise-to-signal `init_noise`: each layer adds its share, so it is divided by the depth.
     """
-    x_mean, x_power, y_mean, y_var = scales
+    x_mean, x_power, y_mean, y_var = scales if network.is_flat else for_images(network, scales)
     if not settings.centre_inputs:
         x_mean, x_power = np.zeros_like(x_mean), x_power + float(np.square(x_mean).sum())
     room = jnp.finfo(dtype)
@@ -86,7 +100,7 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
     prior = PRIORS[settings.prior]
     put: Any = partial(np.asarray, dtype=dtype)  # the arrays are made on the host: nothing compiles
     layers = []
-    for l, (n_in, n_out) in enumerate(zip(network.widths, network.widths[1:], strict=False)):
+    for l, ((n_in, n_out), n_units) in enumerate(zip(network.tables, network.widths, strict=False)):
         last = output if l == network.n_layers - 1 else OutputStart(1.0, np.zeros(n_out), 1.0, n_out)
         used = np.ones((n_in, n_out), bool) if network.layers is None else network.linear[l].used(n_in, n_out)
         base_var = last.var / (x_power if l == 0 else n_in) / used.mean()
@@ -100,11 +114,11 @@ def start(network: Network, settings: Settings, rng: np.random.Generator, scales
                 weight=Moments(put(mean), put(np.where(used, doubt * spread, base_var))),
                 bias=Moments(put(last.bias_mean), put(np.full(n_out, doubt * last.var))),
                 centre=put(x_mean if l == 0 else np.zeros(n_in)),
-                offset=put(np.full(n_in, np.inf)),
+                offset=put(np.full(n_units, np.inf)),
                 bias_offset=put(np.full(n_out, np.inf)),
                 base_var=put(base_var),
                 bias_base_var=put(last.bias_var),
-                active_prob=put(np.ones(n_in)),
+                active_prob=put(np.ones(n_units)),
                 sure=put(True, dtype=bool),
                 prior_state=prior.start(settings.init_active_prob, put),
             )
@@ -152,19 +166,20 @@ def question(
     return jax.device_put(state._replace(layers=tuple(layers)))
 
 
-def remove(state: State, active: list[np.ndarray]) -> State:
+def remove(state: State, active: list[np.ndarray], rigid: frozenset[int] = frozenset()) -> State:
     """Switch off for good every unit that is not `active` (a mask for each layer's inputs). On the host: no compiling.
 
     Its outgoing weights are then known to be zero; its own weights and bias return to the base prior, and as nothing
-    depends on them they receive no message.
+    depends on them they receive no message. Units of the values in `rigid` are read past the layer, too, and keep theirs.
     """
     layers = []
     for l, (layer, mask) in enumerate(zip(jax.device_get(state.layers), active, strict=True)):
-        here = active[l + 1] if l + 1 < len(active) else np.ones(layer.bias.var.shape, bool)
+        free = l + 1 < len(active) and l + 1 not in rigid
+        here = active[l + 1] if free else np.ones(layer.bias.var.shape, bool)
         weight = _keep_or(layer.weight, here, layer.base_var)
         layers.append(
             layer._replace(
-                weight=_keep_or(weight, mask[:, None], 0),
+                weight=_keep_or(weight, to_rows(mask, len(layer.centre))[:, None], 0),
                 bias=_keep_or(layer.bias, here, layer.bias_base_var),
                 offset=np.where(mask, layer.offset, -np.inf),
                 active_prob=np.where(mask, layer.active_prob, 0),

@@ -17,6 +17,7 @@ from jax import Array
 from ..factors.priors import spike_slab
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Message, Moments, thin, tilt
+from ..numerics.taps import to_rows
 
 SURE_LOGIT = 30.0
 """A layer whose every group is at least this sure is taken as certain for an epoch: no evidence is summed."""
@@ -29,9 +30,9 @@ class Layer(NamedTuple):
     them), and +inf for units that are not in question.
     """
 
-    weight: Moments  # (units, outputs), the slabs
+    weight: Moments  # (rows, outputs), the slabs; a unit has a row for each tap or place (numerics.taps)
     bias: Moments  # (outputs,)
-    centre: Array  # (units,), subtracted from the layer's input (data come centred, see training.batches)
+    centre: Array  # (rows,), subtracted from the layer's input (flat data come centred, see training.batches)
     offset: Array  # (units,)
     bias_offset: Array  # (outputs,)
     base_var: Array  # (), slab variance of the base prior
@@ -63,12 +64,18 @@ def marginals(
     weight, bias = tilt(layer.weight, w_ext), tilt(layer.bias, b_ext)
     if not PRIORS[prior].in_question:  # every group is on, or removed and known to be zero
         return weight, bias
-    return thin(weight, active_prob(layer, prior, group_of, w_ext)[:, None]), _thin_bias(layer, bias)
+    probs = to_rows(active_prob(layer, prior, group_of, w_ext), len(weight.mean))
+    return thin(weight, probs[:, None]), _thin_bias(layer, bias)
 
 
 def posterior(layer: Layer) -> tuple[Moments, Moments]:
     """w_post and b_post as of the last refresh: what predictions are made from."""
-    return thin(layer.weight, layer.active_prob[:, None]), _thin_bias(layer, layer.bias)
+    return thin(layer.weight, row_probs(layer)[:, None]), _thin_bias(layer, layer.bias)
+
+
+def row_probs(layer: Layer) -> Array:
+    """`active_prob` of each row's unit, as of the last refresh."""
+    return to_rows(layer.active_prob, len(layer.weight.mean))
 
 
 def _thin_bias(layer: Layer, slab: Moments) -> Moments:

@@ -63,10 +63,12 @@ def _in_batches(program: Program, fitted: Fitted, x: Rows, most: int, *more: Any
     At most two batches are held, one that is computed and one that is made: JAX returns before it has computed, and on
     a busy machine a queue of batches would be a copy of the table.
     """
-    state, network, columns = fitted.state, fitted.network, fitted.kept[0]
-    if any(width % compact.BUCKET for width in network.widths[:-1]):  # during training they are padded already
-        state, network, index = compact.take(state, network, active_units(state), compact.BUCKET)
-        columns = columns[index[0]]
+    state, network, inputs = fitted.state, fitted.network, fitted.kept[0]
+    bucket = 1 if network.layout.shares_weights else compact.BUCKET
+    if any(width % bucket for width in network.widths[:-1]):  # during training they are padded already
+        state, network, index = compact.take(state, network, active_units(state), bucket)
+        inputs = inputs[index[0]]
+    columns = network.columns(inputs)
     size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
     results: list[Any] = []
     for start in range(0, len(x), size):
@@ -104,8 +106,9 @@ def lost_without_inputs(fitted: Fitted, x: np.ndarray, y: np.ndarray, ids: np.nd
         var = predicted(fitted, some).var
     else:
         var = moments(fitted, some).var.astype(np.float64)
-    groups = None if ids is None else ids[fitted.inputs]
-    lost_there = lost_log_likelihood(fitted.network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
-    lost = np.zeros(x.shape[1])
-    lost[fitted.inputs] = lost_there * len(x) / len(rows)
+    kept, network = fitted.kept[0], fitted.network
+    groups = None if ids is None else ids[kept]
+    lost_there = lost_log_likelihood(network, fitted.state, some[:, fitted.inputs], y[rows], var, groups)
+    lost = np.zeros(x.shape[1] if network.is_flat else network.widths[0])
+    lost[kept] = lost_there * len(x) / len(rows)
     return lost

@@ -16,6 +16,8 @@ import numpy as np
 from ..engine.network import Network
 from ..engine.predict import Affine, plain_outputs
 from ..engine.state import State
+from ..engine.turbo import row_probs
+from ..numerics.taps import rows_of
 
 MOST_ROWS = 1000
 """Rows that are used: their sum stands for all rows."""
@@ -37,23 +39,25 @@ def lost_log_likelihood(
     layers: Any = jax.device_get(state.layers)
     noise_var = np.asarray(state.noise_var, np.float64)
     first, *rest = (
-        Affine(layer.active_prob[:, None] * layer.weight.mean.astype(np.float64), layer.bias.mean, layer.centre, linear)
-        for linear, layer in zip(network.linear, layers, strict=True)
+        Affine(row_probs(layer)[:, None] * layer.weight.mean.astype(np.float64), layer.bias.mean, layer.centre, place)
+        for place, layer in zip(network.places, layers, strict=True)
     )
-    centred = x - first.centre
-    z = first.linear.mix(centred, first.weight) + first.bias
-    outputs = np.arange(z.shape[1])
+    inputs = first.inputs(network.enter(x))
 
     def log_likelihood(z: np.ndarray) -> float:
-        y_mean = plain_outputs(network.activation, z, rest)[:, : var.shape[1]]
+        y_mean = plain_outputs(network.activation, z, rest, network.places)[:, : var.shape[1]]
         return network.output.mean_log_likelihood(y_mean, var, y, noise_var)
 
+    z, linear = first.of(inputs), first.place.linear
+    outputs = np.arange(z.shape[-1])
     full = log_likelihood(z)
-    lost = np.zeros(x.shape[1])
-    groups = np.arange(x.shape[1]) if ids is None else np.asarray(ids)
+    lost = np.zeros(network.widths[0])
+    groups = np.arange(len(lost)) if ids is None else np.asarray(ids)
     for group in np.unique(groups):
-        own = groups == group
-        part = first.linear.take(np.flatnonzero(own), outputs).mix(centred[:, own], first.weight[own])
+        own = np.flatnonzero(groups == group)
+        rows = rows_of(own, len(lost), len(first.weight))
+        seen = inputs[..., rows if inputs.shape[-1] == len(first.weight) else own]  # an image has channels alone
+        part = linear.take(own, outputs).mix(seen, first.weight[rows])
         lost[own] = full - log_likelihood(z - part)
     return lost
 

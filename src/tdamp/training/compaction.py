@@ -30,7 +30,7 @@ def order_smaller(
 
     Without padding arrays have no room for more units than they were made for: they are compiled for those of now.
     """
-    settings, bucket = sparsity.settings, compact.bucket_of(sparsity.settings.prior)
+    settings, bucket = sparsity.settings, compact.bucket_of(sparsity.settings.prior, network)
     active, rows, exact_size = active_units(state), len(feed.data.x), bucket == 1
     due = epochs_done + (0 if exact_size else compact.epochs_to_compile(network, rows))
     if not compact.pays(network, active, rows * (settings.max_epochs - due)):
@@ -41,7 +41,7 @@ def order_smaller(
     ranking = Ranking(settings, feed.data, 0)
     if settings.pruning == "exact" and not exact_size:
         expected = sparsity.forecast(
-            state, group_of, prune.progress(settings, due), ranking.by(network, kept[0], group_of, 0)
+            state, group_of, prune.progress(settings, due), ranking.by(network, network.columns(kept[0]), group_of, 0)
         )
     widths = None if exact_size else compact.room(network, expected, bucket)
     small, small_network, index = compact.take(state, network, expected, bucket, widths)
@@ -51,6 +51,6 @@ def order_smaller(
 
     def compile_all() -> None:
         prepare(plan, knobs, small_groups, small, feed, SEGMENTS)
-        ranking.by(small_network, kept[0][index[0]], small_groups, 0)(small)
+        ranking.by(small_network, small_network.columns(kept[0][index[0]]), small_groups, 0)(small)
 
     return compact.Smaller(small_network.widths, due, in_background(compile_all))

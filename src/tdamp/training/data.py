@@ -28,7 +28,7 @@ def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
     """A finite two-dimensional floating array with the network's number of columns."""
     x = np.asanyarray(x)
     if x.ndim != 2 or x.shape[1] != n_inputs:
-        raise ValueError(f"x has shape {x.shape}: expected (rows, {n_inputs}), the network's first width")
+        raise ValueError(f"x has shape {x.shape}: expected (rows, {n_inputs}), the columns of the network's data")
     if x.shape[0] == 0:
         raise ValueError("x has no rows: give at least one sample")
     if x.dtype.kind not in "fiub":
@@ -42,7 +42,7 @@ def check_x(x: np.ndarray, n_inputs: int) -> np.ndarray:
 
 def check_data(network: Network, x: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None) -> Data:
     """x, y and weights that fit the network, or ValueError."""
-    x = check_x(x, network.widths[0])
+    x = check_x(x, network.n_columns)
     y = np.asarray(y)
     if y.shape[:1] != x.shape[:1]:
         raise ValueError(f"x has {x.shape[0]} rows but y has shape {y.shape}: they must agree")

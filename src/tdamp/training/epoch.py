@@ -80,7 +80,7 @@ def prepare(
     plan: Plan, knobs: Knobs, group_of: Array | np.ndarray | None, state: State, feed: Feed, parts: int
 ) -> None:
     """Compile what an epoch will run on a state and groups like these; the feed may have other columns."""
-    x, y, weight = feed.shapes(plan.network.widths[0])
+    x, y, weight = feed.shapes(len(plan.network.columns(np.arange(plan.network.widths[0]))))
     order, present = shuffle(np.random.default_rng(0), x.shape[0], 0, plan.batch_size)
     some, there = next(segments(order, present, min(parts, len(order))))
     stats = jax.eval_shape(lambda: no_stats(plan.network, plan.noise_update, x.dtype))

@@ -21,8 +21,7 @@ from .pruning_loss import PruningLoss
 class Fitted:
     """A network during or after training.
 
-    `kept` are the units of the network asked for that remain, a layer at a time: `kept[0]` are the data columns that
-    `state` expects. During training removed units may still lie in the arrays, switched off; after it they are gone.
+    `kept` are the units of the network asked for that remain, a layer at a time, inputs first. During training removed units may still lie in the arrays, switched off; after it they are gone.
     """
 
     network: Network
@@ -42,7 +41,7 @@ class Fitted:
     @property
     def inputs(self) -> np.ndarray:
         """The data columns that `state` expects."""
-        return self.kept[0]
+        return self.network.columns(self.kept[0])
 
     @property
     def n_units(self) -> int:

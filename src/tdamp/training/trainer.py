@@ -60,7 +60,7 @@ class Trainer:
         else:
             self.state, self.network, self.history = start.state, start.network, list(start.history)
             self.kept = list(start.kept)
-        self.bucket = compact.bucket_of(settings.prior)
+        self.bucket = compact.bucket_of(settings.prior, network)
         self.smaller: compact.Smaller | None = None
         self.best: Best | None = None
         self.ended: tuple[Outcome, int] | None = None  # with the epoch whose posterior it is
@@ -189,18 +189,18 @@ class Trainer:
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule during an epoch, as far as its schedule has come."""
         masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done, self._rank(epochs_done))
-        return remove(state, masks) if masks is not None else state
+        return remove(state, masks, self.network.layout.rigid) if masks is not None else state
 
     def _rank(self, epochs_done: float) -> Rank:
         step = round(SEGMENTS * epochs_done)
-        return Ranking(self.settings, self.data, self.seed).by(self.network, self.kept[0], self._group_of, step)
+        return Ranking(self.settings, self.data, self.seed).by(self.network, self.network.columns(self.kept[0]), self._group_of, step)
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Question units, remove them by the paper's rule, and compact the arrays when it pays."""
         self.state = self.sparsity.after_warm_up(self.state, self._group_of, epochs_done - 1, epochs_done)
         if self.sparsity.by_paper:
             masks, restart = self.sparsity.remaining(self.state, self._group_of, epochs_done, self._rank(epochs_done))
-            self.state = self.state if masks is None else remove(self.state, masks)
+            self.state = self.state if masks is None else remove(self.state, masks, self.network.layout.rigid)
             if restart:
                 self.state = self.sparsity.restarted(self.state, self._group_of)
         if self.settings.prunes:
@@ -222,8 +222,9 @@ class Trainer:
             self.smaller = None
 
     def _feed(self) -> Feed:
-        centre = np.asarray(self.state.layers[0].centre)
-        return Feed(self.data, self.kept[0], centre, self.settings.chunk_rows, mesh=self.mesh)
+        columns = self.network.columns(self.kept[0])
+        centre = np.asarray(self.state.layers[0].centre) if self.network.is_flat else np.zeros((), self.data.x.dtype)
+        return Feed(self.data, columns, centre, self.settings.chunk_rows, mesh=self.mesh)
 
     def _compact(self, active: list[np.ndarray], bucket: int, widths: tuple[int, ...] | None = None) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket, widths)

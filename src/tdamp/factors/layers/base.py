@@ -17,6 +17,7 @@ import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Message, Moments, Score
+from .maps import Flatten, Map, Places, n_places
 
 
 class Linear:
@@ -28,6 +29,26 @@ class Linear:
     """
 
     name: str
+
+    # its place in a network
+
+    @property
+    def units(self) -> int | None:
+        """Outputs (of a place), where the layer says so itself; None: as many as the network's widths say."""
+        return None
+
+    @property
+    def shares_weights(self) -> bool:
+        """Whether an input meets the same weights at several places."""
+        return False
+
+    def placed(self, before: Places) -> tuple[Linear, tuple[Map, ...], Places]:
+        """The layer as it is in a network, what its input goes through first, and the places of its output."""
+        return self, (Flatten(),) if before else (), ()
+
+    def copies_at(self, before: Places) -> int:
+        """Rows of the table for each unit of an input with these places."""
+        return n_places(before)
 
     # the map
 
@@ -53,6 +74,22 @@ class Linear:
         A map that treats its units alike stays what it is; one that knows their places takes them along.
         """
         return self
+
+    def centred(self, u: Any, centre: Any) -> Any:
+        """Inputs from their centres; `centre` has one for each row of the table."""
+        return u - centre
+
+    def from_centre(self, u: Moments, centre: Array) -> Moments:
+        """The belief in centred inputs."""
+        return Moments(self.centred(u.mean, centre), u.var)
+
+    def uncentred(self, message: Message, centre: Array) -> Message:
+        """The message about inputs from their centres, now about the inputs."""
+        return Message(message.shift + message.prec * centre, message.prec)
+
+    def over_rows(self, row_weight: Array, u: Array) -> Array:
+        """The weighted sum of inputs over the rows of a batch, for each row of the table."""
+        return row_weight @ u
 
     # what it costs
 
@@ -83,33 +120,43 @@ class Linear:
             mean = mean - previous_score * plain
         return Moments(mean, var)
 
-    def to_weight(self, u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Score, Array]:
+    def to_weight(
+        self, u: Moments, w: Moments, score: Score, fresh: bool, floored: bool = False
+    ) -> tuple[Score, Array]:
         """w_ext of a batch as its score at w.mean and its precision, and how often the self-coupling clip acted.
 
         Rows of `score` must already carry their sample weights. On a `fresh` minibatch's first sweep u has not heard of
         this layer's scores yet, so there is no self-coupling to take away: the term -w u_var' s_prec only belongs to
         later sweeps. (In single sweeps it would shrink every weight; in deep networks the signal then dies out.)
-        The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
+        The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip). `floored`:
+        the scores' precisions may be negative, and their sum is floored at 0.
         """
-        prec = self.weight_adjoint(u.mean * u.mean, score.prec, w.mean)
+        prec = _sum(self.weight_adjoint(u.mean * u.mean, score.prec, w.mean), floored)
         pull = self.weight_adjoint(u.mean, score.score, w.mean)
         if u.var is None or fresh:
             return Score(pull, prec), jnp.zeros((), jnp.int32)
         coupling, clipped = _coupling(prec - self.weight_adjoint(u.var, score.prec, w.mean))
         return Score(pull + w.mean * (coupling - prec), prec), clipped
 
-    def to_bias(self, score: Score) -> Score:
+    def to_bias(self, score: Score, floored: bool = False) -> Score:
         """b_ext of a batch, as `to_weight`; rows of `score` carry their sample weights."""
-        return Score(score.score.sum(0), score.prec.sum(0))
+        rows = tuple(range(score.score.ndim - 1))
+        return Score(score.score.sum(rows), _sum(score.prec.sum(rows), floored))
 
-    def to_input(self, u: Moments, w: Moments, score: Score, fresh: bool) -> tuple[Message, Array]:
-        """u_bwd, and how often the self-coupling clip acted; `fresh` as in `to_weight`."""
-        prec = self.input_adjoint(score.prec, w.mean * w.mean, u.mean)
+    def to_input(
+        self, u: Moments, w: Moments, score: Score, fresh: bool, floored: bool = False
+    ) -> tuple[Message, Array]:
+        """u_bwd, and how often the self-coupling clip acted; `fresh` and `floored` as in `to_weight`."""
+        prec = _sum(self.input_adjoint(score.prec, w.mean * w.mean, u.mean), floored)
         shift = self.input_adjoint(score.score, w.mean, u.mean)
         if fresh:
             return Message(shift + u.mean * prec, prec), jnp.zeros((), jnp.int32)
         coupling, clipped = _coupling(prec - self.input_adjoint(score.prec, w.var, u.mean))
         return Message(shift + u.mean * coupling, prec), clipped
+
+
+def _sum(prec: Array, floored: bool) -> Array:
+    return jnp.maximum(prec, 0) if floored else prec
 
 
 def _coupling(raw: Array) -> tuple[Array, Array]:

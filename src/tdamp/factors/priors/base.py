@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ...numerics.beliefs import Moments, log_norm
+from ...numerics.taps import to_units
 
 SUREST = 1e-6
 """No unit in question is surer than by this to be needed: evidence could never move it. One of probability 1 is not in
@@ -68,10 +69,11 @@ def over_groups(per_unit: Array, group_of: Array | None) -> Array:
 def evidence(slab: Moments, base_var: Array, group_of: Array | None = None, present: Array | None = None) -> Array:
     """Evidence of each unit's group for being on, against base N(0, base_var) (Savage-Dickey), (units,).
 
-    `slab` is a layer's weights (units, outputs), with every message received. Units that are not `present` add
-    nothing to their group.
+    `slab` is a layer's weights (rows, outputs), with every message received. Units that are not `present` add
+    nothing to their group; without it a unit has one row.
     """
-    per_unit = log_norm(slab).sum(-1) - 0.5 * slab.var.shape[-1] * jnp.log(base_var)
+    per_row = log_norm(slab).sum(-1) - 0.5 * slab.var.shape[-1] * jnp.log(base_var)
+    per_unit = per_row if present is None else to_units(per_row, len(present))
     return over_groups(per_unit if present is None else jnp.where(present, per_unit, 0), group_of)
 
 
