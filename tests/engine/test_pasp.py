@@ -12,7 +12,6 @@ from tdamp.engine.pasp import anchored_power, carry_over, recentre
 from tdamp.engine.plan import Anchor
 from tdamp.engine.settings import Pasp
 from tdamp.engine.turbo import Layer
-from tdamp.factors.layers.dense import DENSE
 from tdamp.numerics.beliefs import Message, Moments, Score, moments, natural
 
 BASE_VAR = 0.4
@@ -123,7 +122,7 @@ def test_recentre_moves_coordinates_only() -> None:
     )
     layer = layer._replace(weight=Moments(*(a.at[1].set(0) for a in layer.weight)))  # removed: known to be zero
     drift = jnp.asarray(rng.normal(size=4))
-    moved = recentre(DENSE, layer, drift, 0.3)
+    moved = recentre(layer, drift, 0.3)
     u = rng.normal(size=(5, 4))
 
     def function(layer: Layer) -> np.ndarray:

@@ -91,12 +91,18 @@ def take(
     widths = padded([int(mask.sum()) for mask in active], bucket) if widths is None else widths
     index, real = [], []
     for value, (mask, width) in enumerate(zip(active, widths, strict=False)):
-        stay = np.flatnonzero(mask) if network.is_removable(value) else np.arange(len(mask))
-        index.append(_pad(stay, max(width, len(stay))))
-        real.append(np.where(np.arange(len(index[-1])) < len(stay), mask[index[-1]], False))
+        goes = network.is_removable(value)
+        index.append(_pad(np.flatnonzero(mask), width) if goes else np.arange(len(mask)))
+        real.append(np.arange(width) < mask.sum() if goes else mask)
     columns = [*index[1:], np.arange(network.widths[-1])]
     layers = tuple(take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
     return remove(state._replace(layers=layers), real, network.layout.rigid), network.take(index), index
+
+
+def rows_in(layers: Sequence[Layer], units: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The rows of each layer's table that belong to these of its units."""
+    pairs = zip(layers, units, strict=True)
+    return [rows_of(some, len(layer.offset), len(layer.centre)) for layer, some in pairs]
 
 
 def _pad(index: np.ndarray, width: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The layers of a network in their places: what each reads, through what, and to what it is added.
 
-Value 0 are the data, value l + 1 the activations of layer l; layer l reads value l. A value has the shape (rows, *places,
-units): single units have no places, images have two axes of them, and units are then channels.
+Value 0 are the data, value l + 1 the activations of layer l; layer l reads value l. A value has the shape
+(rows, *places, units): single units have no places, images have two axes of them, and units are then channels.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class _Plan:
         self.add(block.body)
         if self.maps or len(self.places) == value or (self.before, self.units) != shape:
             raise ValueError(
-                f"Residual: its body ends with {self.units} units at the places {self.before}, and is given {shape[1]} at "
-                f"{shape[0]}: expected the same, from a layer that learns"
+                f"Residual: its body ends with {self.units} units at the places {self.before}, and is given {shape[1]} "
+                f"at {shape[0]}: expected the same, from a layer that learns"
             )
         if self.places[-1].skip is not None:
             raise ValueError("Residual: its body ends with another Residual; put a layer after that")

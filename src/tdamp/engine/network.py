@@ -33,10 +33,10 @@ class Network:
     their noise variances. `layers` says of what kind each layer is, by names or as objects (factors/layers); None: all
     are dense, mix(u, W) = u W.
 
-    With an `input_shape`, (height, width, channels), `layers` describes the network by itself, from Conv, Dense, AvgPool,
-    Residual and FixedFilter: `Network(input_shape=(28, 28, 1), layers=(Conv(16, 5, stride=2), Dense(10)))`. Data stay
-    tables whose rows are images, place by place and channel by channel; `widths` are then channels and units, and are
-    found from the layers.
+    With an `input_shape`, (height, width, channels), `layers` describes the network by itself, from Conv, Dense,
+    AvgPool, Residual and FixedFilter: `Network(input_shape=(28, 28, 1), layers=(Conv(16, 5, stride=2), Dense(10)))`.
+    Data stay tables whose rows are images, place by place and channel by channel; `widths` are then channels and units,
+    and are found from the layers.
     """
 
     widths: tuple[int, ...] = ()
@@ -96,7 +96,7 @@ class Network:
         """Value 0 of rows of data, NumPy or JAX: images in their shape, after the fixed filters."""
         if self.is_flat:
             return x
-        x = x.reshape(len(x), *self.input_shape)
+        x = x.reshape(len(x), *(self.input_shape or ()))
         for one in self.layout.filters:
             x = piecewise.apply(ACTIVATIONS[one.activation].regions, one(x))
         return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -78,15 +78,14 @@ class Affine(NamedTuple):
         return self.place.linear.mix(u, self.weight) + self.bias
 
 
-def plain_outputs(
-    activation: str, z: Any, layers: Sequence[Callable[[Any], Any]], places: Sequence[Place] | None = None
-) -> Any:
+def plain_outputs(activation: str, z: Any, layers: Iterable[Any], places: Sequence[Place] | None = None) -> Any:
     """Outputs of a network of plain numbers whose first layer has given z; `layers`, functions of values, follow it.
 
     The one forward pass without beliefs: of posterior means, of samples, and of networks without an input. `places` are
     those of all layers of the network; None: none of them has a skip.
     """
-    regions, values = ACTIVATIONS[activation].regions, [None]
+    regions = ACTIVATIONS[activation].regions
+    values: list[Any] = [None]
     for l, layer in enumerate(layers, 1):
         values.append(piecewise.apply(regions, z))
         z = layer(values[-1])

@@ -207,7 +207,7 @@ def _at(value: float | tuple[float, ...], epoch: int) -> float:
 
 def _check_layers(network: Network) -> None:
     layers = network.layers
-    if layers is None:
+    if layers is None or network.input_shape is not None:  # those of an input shape have been placed
         return
     if not isinstance(layers, tuple) or len(layers) != network.n_layers:
         raise ValueError(f"layers={layers!r}: expected {network.n_layers}, one between each two of widths")

@@ -170,7 +170,8 @@ def remove(state: State, active: list[np.ndarray], rigid: frozenset[int] = froze
     """Switch off for good every unit that is not `active` (a mask for each layer's inputs). On the host: no compiling.
 
     Its outgoing weights are then known to be zero; its own weights and bias return to the base prior, and as nothing
-    depends on them they receive no message. Units of the values in `rigid` are read past the layer, too, and keep theirs.
+    depends on them they receive no message. Units of the values in `rigid` are read past the layer, too, and keep
+    theirs.
     """
     layers = []
     for l, (layer, mask) in enumerate(zip(jax.device_get(state.layers), active, strict=True)):
@@ -190,6 +191,12 @@ def remove(state: State, active: list[np.ndarray], rigid: frozenset[int] = froze
 
 def _keep_or(belief: Any, mask: np.ndarray, var: Any) -> Any:
     return belief._replace(mean=np.where(mask, belief.mean, 0), var=np.where(mask, belief.var, var))
+
+
+def row_centre(network: Network, state: State) -> np.ndarray:
+    """What is taken off rows of data before training: nothing of images, whose channels are centred layer by layer."""
+    centre = np.asarray(state.layers[0].centre)
+    return centre if network.is_flat else np.zeros((), centre.dtype)
 
 
 def is_finite(state: State) -> bool:

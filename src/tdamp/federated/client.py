@@ -14,7 +14,7 @@ from .. import algorithm
 from ..engine import compact
 from ..engine.network import Network
 from ..engine.plan import Anchor, Segment, knobs_of, plan_of
-from ..engine.state import State
+from ..engine.state import State, row_centre
 from ..numerics.beliefs import Moments
 from ..prediction.batched import lost_without_inputs, predicted
 from ..training.batches import Feed, padded_rows, shuffle
@@ -46,7 +46,7 @@ class Client:
         """The local epochs of a round."""
         terms, first = self.terms, int(broadcast.epochs_done)
         work = _LocalProblem(terms, broadcast, self.ids)
-        state, feed = work.state, self.feed(work.inputs, state_centre(work.state))
+        state, feed = work.state, self.feed(work)
         log_evidence = None
         for epoch in range(first, first + terms.local_epochs):
             knobs = knobs_of(terms.local, epoch, float(broadcast.n_rows))
@@ -82,8 +82,9 @@ class Client:
         """Rows that it trains on, of weight one."""
         return float(self.data.weight.sum(dtype=np.float64))
 
-    def feed(self, columns: np.ndarray, centre: np.ndarray) -> Feed:
+    def feed(self, work: _LocalProblem) -> Feed:
         """The rows on the device; they stay there until columns are removed."""
+        columns, centre = work.network.columns(work.inputs), row_centre(work.network, work.state)
         if self._feed is None or not np.array_equal(self._feed.columns, columns):
             self._feed = Feed(self.data, columns, centre, self.terms.settings.chunk_rows, alike=True)
         return self._feed
@@ -93,7 +94,7 @@ def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Uplo
     """A round of clients with about equally many rows as one vectorised program: equal to `train` but for rounding."""
     terms, first = clients[0].terms, int(broadcast.epochs_done)
     work = _LocalProblem(terms, broadcast, clients[0].ids)
-    feeds = [client.feed(work.inputs, state_centre(work.state)) for client in clients]
+    feeds = [client.feed(work) for client in clients]
     x, y, weight = (np.stack(arrays) for arrays in zip(*(feed.resident[:3] for feed in feeds), strict=True))  # type: ignore[index]
     x, y, weight = jax.device_put((x, y, weight))
     states: Any = jax.tree.map(lambda leaf: np.stack([leaf] * len(clients)), work.state)
@@ -129,11 +130,6 @@ def minibatch_rng(seed: int, epoch: int, client: int) -> np.random.Generator:
     return np.random.default_rng((seed, epoch, client))
 
 
-def state_centre(state: State) -> np.ndarray:
-    """The centre that is subtracted from the inputs."""
-    return np.asarray(state.layers[0].centre)
-
-
 @partial(jax.jit, static_argnums=0)
 def _train_all(plan: Any, knobs: Any, ids: Any, states: Any, rows: Any, order: Any, present: Any) -> Any:
     """An epoch of every client: all arguments but the first three have an axis of clients; `present` may have none."""
@@ -155,7 +151,7 @@ class _LocalProblem:
         self.round = int(broadcast.epochs_done) // terms.local_epochs
         broadcast = unpack_broadcast(broadcast)
         state, inputs = broadcast.state, np.asarray(broadcast.inputs)
-        bucket = compact.bucket_of(terms.settings.prior)
+        bucket = compact.bucket_of(terms.settings.prior, terms.network)
         network = network_of(terms, state)
         self.state, self.network, index = compact.take(state, network, active_units(state), bucket)
         self.inputs = inputs[index[0]]
@@ -164,16 +160,18 @@ class _LocalProblem:
         columns = [*index[1:], np.arange(network.widths[-1])]
         self.anchors = None
         if broadcast.anchors is not None:
-            places = zip(broadcast.anchors, index, columns, strict=True)
+            places = zip(broadcast.anchors, compact.rows_in(state.layers, index), columns, strict=True)
             self.anchors = jax.device_put(tuple(_take(anchor, rows, cols) for anchor, rows, cols in places))
 
     def upload(self, client: Client, state: State, stats: Any, log_evidence: Any, scores: np.ndarray) -> Upload:
         """The upload, without the padding."""
         active, n_rows, losses = active_units(state), client.n_rows, ()
         if self.sends_losses:
-            ranked = client.ranking.by(self.network, self.inputs, self.ids, self.round)(state)
-            losses = tuple(loss[mask] for loss, mask in zip(ranked, active, strict=True))
-        state, _, _ = compact.take(state, self.network, active, 1)
+            columns = self.network.columns(self.inputs)
+            ranked = client.ranking.by(self.network, columns, self.ids, self.round)(state)
+        state, _, index = compact.take(state, self.network, active, 1)
+        if self.sends_losses:
+            losses = tuple(loss[units] for loss, units in zip(ranked, index, strict=True))
         layers = jax.device_get(state.layers)
         posterior = tuple(Belief(layer.weight, layer.bias, layer.centre) for layer in layers)
         noise = np.asarray(state.noise_var)

@@ -233,11 +233,12 @@ class Server:
         """Drop all other units from the state, the rule's memory and the velocity."""
         if all(mask.all() for mask in masks):
             return
-        state, _, index = compact.take(remove(self.state, masks), self.network, masks, bucket=1)
-        self.state = jax.device_get(state)
+        removed = remove(self.state, masks, self.network.layout.rigid)
+        state, _, index = compact.take(removed, self.network, masks, bucket=1)
+        self.state, rows = jax.device_get(state), compact.rows_in(self.state.layers, index)
         self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]
         columns = [*index[1:], np.arange(self.terms.network.widths[-1])]
-        self.memory = self.rule.take(self.memory, index, columns)
+        self.memory = self.rule.take(self.memory, rows, columns)
         if self.velocity:
-            places = zip(self.velocity, index, columns, strict=True)
+            places = zip(self.velocity, rows, columns, strict=True)
             self.velocity = [(weight[np.ix_(here, there)], bias[there]) for (weight, bias), here, there in places]

@@ -56,7 +56,8 @@ class Terms:
     def __post_init__(self) -> None:
         """Raise ValueError for terms that cannot work."""
         rule_named(self.aggregation)
-        self.network.check_dense("a federation has dense layers only so far; tdamp.fit trains others, on one table")
+        if self.network.input_shape is None:
+            self.network.check_dense("a federation has dense layers only so far; tdamp.fit trains others, on one table")
         for name, kind in (("noise", NoiseAt), ("precision", Precision)):
             choices = get_args(kind)
             if getattr(self, name) not in choices:

@@ -21,7 +21,8 @@ from .pruning_loss import PruningLoss
 class Fitted:
     """A network during or after training.
 
-    `kept` are the units of the network asked for that remain, a layer at a time, inputs first. During training removed units may still lie in the arrays, switched off; after it they are gone.
+    `kept` are the units of the network asked for that remain, a layer at a time, inputs first. During training removed
+    units may still lie in the arrays, switched off; after it they are gone.
     """
 
     network: Network

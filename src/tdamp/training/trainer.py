@@ -15,7 +15,7 @@ from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
-from ..engine.state import State, is_finite, remove, scales_of
+from ..engine.state import State, is_finite, remove, row_centre, scales_of
 from ..engine.state import start as start_at
 from .batches import Feed
 from .best import Best
@@ -193,7 +193,9 @@ class Trainer:
 
     def _rank(self, epochs_done: float) -> Rank:
         step = round(SEGMENTS * epochs_done)
-        return Ranking(self.settings, self.data, self.seed).by(self.network, self.network.columns(self.kept[0]), self._group_of, step)
+        return Ranking(self.settings, self.data, self.seed).by(
+            self.network, self.network.columns(self.kept[0]), self._group_of, step
+        )
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Question units, remove them by the paper's rule, and compact the arrays when it pays."""
@@ -222,8 +224,7 @@ class Trainer:
             self.smaller = None
 
     def _feed(self) -> Feed:
-        columns = self.network.columns(self.kept[0])
-        centre = np.asarray(self.state.layers[0].centre) if self.network.is_flat else np.zeros((), self.data.x.dtype)
+        columns, centre = self.network.columns(self.kept[0]), row_centre(self.network, self.state)
         return Feed(self.data, columns, centre, self.settings.chunk_rows, mesh=self.mesh)
 
     def _compact(self, active: list[np.ndarray], bucket: int, widths: tuple[int, ...] | None = None) -> None:

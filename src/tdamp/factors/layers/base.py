@@ -128,8 +128,8 @@ class Linear:
         Rows of `score` must already carry their sample weights. On a `fresh` minibatch's first sweep u has not heard of
         this layer's scores yet, so there is no self-coupling to take away: the term -w u_var' s_prec only belongs to
         later sweeps. (In single sweeps it would shrink every weight; in deep networks the signal then dies out.)
-        The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip). `floored`:
-        the scores' precisions may be negative, and their sum is floored at 0.
+        The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
+        `floored`: the scores' precisions may be negative, and their sum is floored at 0.
         """
         prec = _sum(self.weight_adjoint(u.mean * u.mean, score.prec, w.mean), floored)
         pull = self.weight_adjoint(u.mean, score.score, w.mean)

@@ -140,12 +140,19 @@ def unpatch(parts: Array, shape: tuple[int, ...], kernel: tuple[int, ...], strid
     parts = parts.reshape(rows, *sides, *kernel, channels)
     total = jnp.zeros((*stride, rows, *grid, channels), parts.dtype)
     for tap in product(*map(range, kernel)):
-        at = (*(t % s for t, s in zip(tap, stride, strict=True)), 0, *(t // s for t, s in zip(tap, stride, strict=True)), 0)
+        at = (
+            *(t % s for t, s in zip(tap, stride, strict=True)),
+            0,
+            *(t // s for t, s in zip(tap, stride, strict=True)),
+            0,
+        )
         here = jax.lax.dynamic_slice(total, at, (*(1,) * axes, rows, *sides, channels))
         part = parts[:, *(slice(None),) * axes, *tap].reshape(here.shape)
         total = jax.lax.dynamic_update_slice(total, here + part, at)
     pairs = [axis for a in range(axes) for axis in (axes + 1 + a, a)]
-    whole = total.transpose(axes, *pairs, 2 * axes + 1).reshape(rows, *(n * s for n, s in zip(grid, stride, strict=True)), channels)
+    whole = total.transpose(axes, *pairs, 2 * axes + 1).reshape(
+        rows, *(n * s for n, s in zip(grid, stride, strict=True)), channels
+    )
     return whole[:, *(slice(n) for n in inner)]
 
 

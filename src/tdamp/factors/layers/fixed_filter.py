@@ -18,7 +18,7 @@ from .maps import Places, through
 
 @dataclass(frozen=True)
 class FixedFilter:
-    """`weights[t1][t2][n][k]`: by taps along each axis, channels of the input and filters; nested tuples or an array."""
+    """`weights[t1][t2][n][k]`, by taps along each axis, channels of the input and filters: array or nested tuples."""
 
     name: str = field(default="fixed_filter", init=False)
     weights: Any = ()
@@ -30,7 +30,9 @@ class FixedFilter:
         """Numbers become nested tuples, which can be compared and stored."""
         table = np.asarray(self.weights, np.float64)
         if table.ndim < 3 or not table.size or not np.isfinite(table).all():
-            raise ValueError(f"FixedFilter: weights have the shape {table.shape}, expected finite (taps, ..., channels, filters)")
+            raise ValueError(
+                f"FixedFilter: weights have the shape {table.shape}, expected finite (taps, ..., channels, filters)"
+            )
         object.__setattr__(self, "weights", _nested(table.tolist()))
 
     @property
@@ -51,8 +53,8 @@ class FixedFilter:
         """Raise ValueError for an input of other places or channels."""
         if len(before) != self.table.ndim - 2 or self.table.shape[-2] != channels:
             raise ValueError(
-                f"FixedFilter: weights have the shape {self.table.shape}, the input {(*before, channels)}: expected taps "
-                "along each axis of places, then as many channels as the input has, then filters"
+                f"FixedFilter: weights have the shape {self.table.shape}, the input {(*before, channels)}: expected "
+                "taps along each axis of places, then as many channels as the input has, then filters"
             )
 
     def places(self, before: Places) -> Places:

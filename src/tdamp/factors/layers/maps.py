@@ -33,7 +33,7 @@ class Map:
 
     def forward(self, u: Moments) -> Moments:
         """The belief in its output; `u.var` may be None for data."""
-        return Moments(self.plain(u.mean), None if u.var is None else self.plain(u.var))  # type: ignore[arg-type]
+        return Moments(self.plain(u.mean), None if u.var is None else self.plain(u.var))
 
     def backward(self, message: Message, u: Moments) -> Message:
         """The message to its input, whose belief is `u`."""
@@ -82,9 +82,10 @@ class Pad(Map):
 class AvgPool(Map):
     """The mean of each window of `size` places along every axis, windows side by side; what does not fill one is cut.
 
-    p = sum_j u_j / K. Not exact: doubt about neighbouring places comes from the weights they share and is alike, so that
-    var p = mean_j var u_j (independent doubts would have a K-th of it); the precision is handed back by the transpose of
-    the same map, 1 / K of it to each place. That is right for small windows, not for pools over whole images.
+    p = sum_j u_j / K. Not exact: doubt about neighbouring places comes from the weights they share and is alike, so
+    that var p = mean_j var u_j (independent doubts would have a K-th of it); the precision is handed back by the
+    transpose of the same map, 1 / K of it to each place. That is right for small windows, not for pools over whole
+    images.
     Oracle: the same map as a matrix, and Monte Carlo over shared weights.
     """
 
@@ -111,7 +112,9 @@ class AvgPool(Map):
     def backward(self, message: Message, u: Moments) -> Message:
         """The score at the pooled belief, shared out, and again a message about each place."""
         score = message.shift - self.plain(u.mean) * message.prec
-        score, prec = (self._spread(part, u.mean.shape) / self.size ** (u.mean.ndim - 2) for part in (score, message.prec))
+        score, prec = (
+            self._spread(part, u.mean.shape) / self.size ** (u.mean.ndim - 2) for part in (score, message.prec)
+        )
         return Message(score + u.mean * prec, prec)
 
     def _windows(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
