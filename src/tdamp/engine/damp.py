@@ -116,8 +116,8 @@ def forward(
         skip = [] if place.skip is None else maps.forward(place.skip_maps, from_below[place.skip])
         z_fwd, floored = floor_var(plus(z_fwd, skip[-1]) if skip else z_fwd)
         clipped = clipped + floored
-        here: Any = (read, skip, u, w_post, b_post, z_fwd)
-        beliefs = Forward(*([*seen, belief] for seen, belief in zip(beliefs, here, strict=True)))  # type: ignore[operator]
+        pairs: Any = zip(beliefs, (read, skip, u, w_post, b_post, z_fwd), strict=True)
+        beliefs = Forward(*([*seen, belief] for seen, belief in pairs))
         if l < network.n_layers - 1:
             from_below.append(piecewise.forward(regions, z_fwd))
             value = from_below[-1] if last is None else piecewise.activate(regions, z_fwd, last.u_bwd[l]).u_post

@@ -137,6 +137,11 @@ class Network:
         return tuple((place.copies * n_in, n_out) for place, (n_in, n_out) in sides)
 
     @property
+    def n_seen(self) -> int:
+        """Numbers that the layer with the largest input sees of a row, the same ones at several places included."""
+        return max(place.n_places * n_in for place, (n_in, _) in zip(self.places, self.tables, strict=True))
+
+    @property
     def n_params(self) -> int:
         """Weights and biases."""
         return sum(one.n_params(*table) for one, table in zip(self.linear, self.tables, strict=True))

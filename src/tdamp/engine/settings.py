@@ -59,6 +59,7 @@ class Settings:
     ranking: by what the exact rule removes groups: "loss", the log-likelihood expected to be lost without each, as the
         estimators do (`engine.ranking`); or "evidence", Savage-Dickey, which takes the weights of a group one by one
         and lets wide groups go first. On MNIST that keeps more hidden units, and is better; on tables it fails.
+        Convolutions rank by "loss" whatever is set: a channel has far more weights than a unit.
     trust: a minibatch's scores for a layer's weights, or its biases, may have at most this many times the squares
         that are expected of a calibrated message; beyond it the step is scaled down (damp.restrain). Infinity, or
         None, leaves every step as it is.

@@ -69,6 +69,8 @@ def _in_batches(program: Program, fitted: Fitted, x: Rows, most: int, *more: Any
         state, network, index = compact.take(state, network, active_units(state), bucket)
         inputs = inputs[index[0]]
     columns = network.columns(inputs)
+    if network.layout.shares_weights:
+        most = min(most, max(1, MOST_NUMBERS // network.n_seen))
     size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
     results: list[Any] = []
     for start in range(0, len(x), size):
