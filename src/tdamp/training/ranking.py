@@ -45,7 +45,7 @@ class Ranking:
             piece = PIECE if network.layout.shares_weights else len(rows.x)
             parts = [Minibatch(*(a[i : i + piece] for a in rows)) for i in range(0, len(rows.x), piece)]
             losses = [jax.device_get(_group_losses(network, state, part, group_of)) for part in parts]
-            return [np.sum(each, 0, np.float64) for each in zip(*losses, strict=True)]
+            return [np.asarray(sum(each), np.float64) for each in zip(*losses, strict=True)]
 
         return rank
 

@@ -1,4 +1,7 @@
-"""Convolutions against the same map as a dense matrix with tied weights."""
+"""Convolutions against the same map as a dense matrix with tied weights.
+
+covers: factors.layers.patches
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import numpy as np
 import pytest
 
 from oracles import tied
-from tdamp.factors.layers.conv import Conv, patches, unpatch
+from tdamp.factors.layers.conv import Conv
 from tdamp.factors.layers.dense import DENSE
 from tdamp.factors.layers.maps import Pad, through
+from tdamp.factors.layers.patches import patches, unpatch
 from tdamp.numerics.beliefs import Message, Moments, Score
 
 ROWS, CHANNELS, OUTPUTS = 3, 2, 4

@@ -9,19 +9,16 @@ taken as independent given the weights. Oracle: the same map as a dense matrix w
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import product
 from math import prod
 from typing import Any, Literal
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Message
 from ...numerics.taps import to_rows
 from .base import Linear
 from .maps import Map, Pad, Places
+from .patches import fitted, patches, unpatch
 
 
 @dataclass(frozen=True)
@@ -65,13 +62,8 @@ class Conv(Linear):
     def placed(self, before: Places) -> tuple[Linear, tuple[Map, ...], Places]:
         """The convolution of an input with these places, the padding it needs, and the places of its output."""
         kernel, stride = (_each(self, name, len(before)) for name in ("kernel", "stride"))
-        if self.padding == "valid":
-            after = tuple((n - k) // s + 1 for n, k, s in zip(before, kernel, stride, strict=True))
-            maps: tuple[Map, ...] = ()
-        else:
-            after = tuple(-(-n // s) for n, s in zip(before, stride, strict=True))
-            more = [max((o - 1) * s + k - n, 0) for n, k, s, o in zip(before, kernel, stride, after, strict=True)]
-            maps = (Pad(tuple((m // 2, m - m // 2) for m in more)),) if any(more) else ()
+        margins, after = fitted(before, kernel, stride, self.padding)
+        maps: tuple[Map, ...] = (Pad(margins),) if any(map(any, margins)) else ()
         if not before or min(after) < 1:
             raise ValueError(f"{self} does not fit into the places {before} of its input: use a smaller kernel")
         return replace(self, kernel=kernel, stride=stride, padding="valid"), maps, after
@@ -116,44 +108,6 @@ class Conv(Linear):
     def _stride(self) -> tuple[int, ...]:
         assert isinstance(self.stride, tuple), "the convolution has its place in a network"
         return self.stride
-
-
-def patches(u: Any, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Any:
-    """What each place of the output sees, (rows, *places, taps x channels), taps first."""
-    sides = [(n - k) // s + 1 for n, k, s in zip(u.shape[1:-1], kernel, stride, strict=True)]
-    parts = []
-    for tap in product(*map(range, kernel)):
-        seen = tuple(slice(t, t + s * (n - 1) + 1, s) for t, s, n in zip(tap, stride, sides, strict=True))
-        parts.append(u[:, *seen])
-    return (np if isinstance(u, np.ndarray) else jnp).concatenate(parts, -1)
-
-
-def unpatch(parts: Array, shape: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...]) -> Array:
-    """The transpose of `patches`: every part added to its place of an input of this `shape`.
-
-    The input is cut into interleaved grids, one for each offset within the stride, to which a tap adds a whole piece at
-    once. (The transposes that JAX finds of slices and convolutions take 10 to 50 times as long on a CPU.)
-    """
-    rows, *inner, channels = shape
-    sides, axes = parts.shape[1:-1], len(inner)
-    grid = [-(-n // s) for n, s in zip(inner, stride, strict=True)]
-    parts = parts.reshape(rows, *sides, *kernel, channels)
-    total = jnp.zeros((*stride, rows, *grid, channels), parts.dtype)
-    for tap in product(*map(range, kernel)):
-        at = (
-            *(t % s for t, s in zip(tap, stride, strict=True)),
-            0,
-            *(t // s for t, s in zip(tap, stride, strict=True)),
-            0,
-        )
-        here = jax.lax.dynamic_slice(total, at, (*(1,) * axes, rows, *sides, channels))
-        part = parts[:, *(slice(None),) * axes, *tap].reshape(here.shape)
-        total = jax.lax.dynamic_update_slice(total, here + part, at)
-    pairs = [axis for a in range(axes) for axis in (axes + 1 + a, a)]
-    whole = total.transpose(axes, *pairs, 2 * axes + 1).reshape(
-        rows, *(n * s for n, s in zip(grid, stride, strict=True)), channels
-    )
-    return whole[:, *(slice(n) for n in inner)]
 
 
 def _each(layer: Conv, name: str, axes: int) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .conv import Conv
-from .maps import Places, through
+from .maps import Pad, Places
+from .patches import fitted, patches
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,6 @@ class FixedFilter:
         """Filters."""
         return self.table.shape[-1]
 
-    @property
-    def _conv(self) -> Conv:
-        return Conv(self.units, self.table.shape[:-2], self.stride, self.padding)  # type: ignore[arg-type]
-
     def check(self, before: Places, channels: int) -> None:
         """Raise ValueError for an input of other places or channels."""
         if len(before) != self.table.ndim - 2 or self.table.shape[-2] != channels:
@@ -59,13 +55,18 @@ class FixedFilter:
 
     def places(self, before: Places) -> Places:
         """The places of its output."""
-        return self._conv.placed(before)[2]
+        return fitted(before, *self._sides, self.padding)[1]
 
     def __call__(self, x: Any) -> Any:
         """The filtered data before the activation, (rows, *places, filters); NumPy or JAX."""
-        conv, maps, _ = self._conv.placed(x.shape[1:-1])
-        table = self.table.reshape(-1, self.units).astype(x.dtype)
-        return conv.mix(through(maps, x), table)
+        kernel, stride = self._sides
+        margins, _ = fitted(x.shape[1:-1], kernel, stride, self.padding)
+        return patches(Pad(margins).plain(x), kernel, stride) @ self.table.reshape(-1, self.units).astype(x.dtype)
+
+    @property
+    def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        kernel = self.table.shape[:-2]
+        return kernel, self.stride if isinstance(self.stride, tuple) else (self.stride,) * len(kernel)
 
     def n_multiply_adds(self, before: Places) -> int:
         """Of one row."""
