@@ -17,6 +17,7 @@ import tdamp
 from helpers.command_examples import Example, call, csv, houses
 from tdamp.cli import export_check
 from tdamp.cli.data import as_table
+from tdamp.cli.exit_codes import CommandError
 from tdamp.datasets import catalog
 from tdamp.export import Plain
 from tdamp.persistence.save import load_with_extra
@@ -133,6 +134,14 @@ def test_data(tmp_path: Path) -> None:
     result = call("data", "fetch", "iriss")
     assert result.code == 2 and "Did you mean 'iris'?" in result.err
     assert call("data", "fetch", "iris", "--csv", tmp_path / "iris.txt").code == 2
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])
+def test_images_are_no_tables(name: str) -> None:
+    """contract: the error names the loader, which there is."""
+    with pytest.raises(CommandError, match=rf"too large for a CSV.*tdamp\.datasets\.load_{name}\(\)"):
+        as_table(name)
+    assert hasattr(tdamp.datasets, f"load_{name}")
 
 
 @pytest.mark.parametrize("name", ["digits", "diabetes", "breast_cancer", "wine"])

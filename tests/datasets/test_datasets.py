@@ -1,7 +1,7 @@
 """Data sets: the file formats, where they are looked for, and how they are fetched and checked.
 
 covers: datasets.boston, datasets.carriers, datasets.catalog, datasets.download, datasets.errors, datasets.fetch
-covers: datasets.files, datasets.folder, datasets.mnist, datasets.pinned, datasets.progress
+covers: datasets.files, datasets.folder, datasets.images, datasets.mnist, datasets.pinned, datasets.progress
 covers: datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
 """
 
@@ -445,7 +445,8 @@ def test_catalog_names_every_set_once():
     entries = {entry.name: entry for entry in catalog()}
     assert list(entries) == [
         *("digits", "diabetes", "breast_cancer", "wine", "iris"),
-        *("mnist", "boston", "concrete", "power_plant", "wine_red", "yacht", "protein"),
+        *("mnist", "fashion_mnist", "cifar10"),
+        *("boston", "concrete", "power_plant", "wine_red", "yacht", "protein"),
     ]
     assert {name for name, entry in entries.items() if entry.there} == {n for n, e in entries.items() if e.embedded}
     for entry in entries.values():
