@@ -167,6 +167,24 @@ def test_noise_statistics_add_up(name: str) -> None:
     assert np.isfinite(moved).all() and likelihood.learns_noise == bool(np.any(moved != noise(name)))
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_the_unit_of_noise_statistics(name: str) -> None:
+    """identity: scores, targets and noise ten times as large have the same statistics in their unit, where outputs and
+    targets share one."""
+    likelihood, case = LIKELIHOODS[name], CASES[name]
+    n_targets = case.n_outputs // likelihood.outputs_per_target
+    z, y = outputs(name, 0.4, 0.6), target(name, case.targets[1])
+    moved = Moments(z.mean.at[:, :n_targets].mul(10), z.var.at[:, :n_targets].mul(100))
+    found = []
+    for outs, goal, var in ((z, y, noise(name)), (moved, y if likelihood.has_classes else 10 * y, 100 * noise(name))):
+        sums = likelihood.noise_stats("em", outs, goal, jnp.ones(1), var).sums
+        unit = likelihood.noise_unit(np.asarray(var))
+        assert np.broadcast_shapes(np.shape(unit), sums.shape) == sums.shape
+        found.append(sums / unit)
+    if likelihood.learns_noise:
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
+
+
 def rows(name: str, n: int = 160) -> tuple[np.ndarray, np.ndarray]:
     """Targets that follow the first of two inputs."""
     rng = np.random.default_rng(2)

@@ -81,7 +81,7 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
     """twin: `tdamp.fit` on the same rows in the same order and chunks, bit for bit at equal scales, and with scales of
     its own to rounding; the scales are NumPy's."""
     x, y = problem()
-    known = read(Batches(in_batches(x, y)), "regression", tmp_path, np.random.default_rng(0))
+    known = read(Batches(in_batches(x, y)), False, tmp_path, np.random.default_rng(0))
     np.testing.assert_allclose(known.x.mean, x.mean(0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(known.x.std, x.std(0), rtol=1e-9)
     (x_mean, x_scale), (y_mean, y_scale) = known.x.scales(), known.y.scales()
@@ -269,7 +269,7 @@ def test_parquet_lets_go_of_what_it_has_read(tmp_path: Path) -> None:
     assert max(ours) - before < 10 * 20_000 * 4 * 8
 
 
-def test_what_is_wrong_with_the_parameters_is_told_before_reading() -> None:
+def test_wrong_parameters_are_refused_before_reading() -> None:
     """contract: no batch is taken from the iterator."""
     batches = in_batches(*problem())
     with pytest.raises(ValueError, match="activation='tanh'"):

@@ -18,7 +18,7 @@ from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
-from .parameters import network_of, of_whole, seed_of, settings_of, with_goal
+from .parameters import likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
 from .preprocess import Problem, check_continues, continued
 
 SOURCES = 2**31
@@ -35,7 +35,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
     rng = np.random.default_rng((SOURCES, seed_of(estimator.random_state)))
     with spilling(source.spill_dir) as folder:
         with reading(estimator.verbose, "reading", source.n_rows) as tick:
-            known = read(source, estimator._task, folder, rng, tick)
+            known = read(source, likelihood_of(estimator).has_classes, folder, rng, tick)
         _learn(estimator, known, first=start is None)
         network = network_of(estimator)
         check_continues(estimator, network, first=start is None)

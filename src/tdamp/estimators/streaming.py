@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..factors.priors.gaussian import GaussianPrior
 from ..training.outcome import TrainingWarning, users_level
 from .parameters import settings_of
 from .preprocess import Problem, prepare_rows
@@ -26,7 +27,7 @@ def prepare_batch(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: A
         pasp="paper",
         pasp_power=1.0,
         keep=None,
-        prior=chosen.prior if in_question else "gaussian",
+        prior=chosen.prior if in_question else GaussianPrior.name,
         noise_every="minibatch",
     )
     return Problem(network, data, settings, start=start, streams=True)

@@ -163,13 +163,13 @@ def set_fitted(
 
 
 def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Calibration | None:
-    """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed.
+    """How wide to predict, by the rows that clients held out; None where widths are not calibrated, and as printed.
 
     A warning says so where rows were to be held out and none was: intervals are too narrow then, or no round is chosen.
     """
-    regression = server.terms.network.output.is_calibrated
+    is_calibrated = server.terms.network.output.is_calibrated
     if reports is None:
-        if regression:
+        if is_calibrated:
             warnings.warn(
                 f"Clients were not asked about rows held out, {NOT_CALIBRATED}. Check how many rows of your own they "
                 "hold, and widen them accordingly.",
@@ -180,12 +180,12 @@ def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Cal
     scores = _total([report.judged for report in reports])
     if server.terms.hold_out and not scores[-1] > 0:
         warnings.warn(
-            f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN}. A client trains on one row "
-            "(of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
+            f"No client has held out a row, {NOT_CALIBRATED if is_calibrated else NOT_CHOSEN}. A client trains on one "
+            "row (of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
             TrainingWarning,
             stacklevel=4,
         )
-    if not regression:
+    if not is_calibrated:
         return None
     if scores[-1] > 0:
         return calibrate.calibrated(scores)

@@ -77,7 +77,7 @@ def facts_of(
 def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
     """Predictions on rows whose targets are known."""
     x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    if hasattr(estimator, "classes_"):
+    if estimator.network_.output.has_classes:
         return Held.of(estimator.predict_proba(X), class_indices(column_or_1d(y), estimator.classes_), x=x, where=where)
     return Held.of(estimator.predict_distribution(X), y, x=x, where=where)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.settings import Settings
+from ..factors.priors.catalog import PRIORS
 from ..training.checkpoint import Checkpoint
 from ..training.events import part
 from ..training.fit import TrainingJob, train
@@ -82,9 +83,9 @@ def select_and_fit(
 
 
 def learns_from_all(settings: Settings, n_rows: int) -> bool:
-    """Whether rows held out are learned from in the end: if they are not too many, under a Gaussian prior, and unless
-    the paper's rule prunes, whose size is the data's own."""
-    return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and settings.pruning == "exact"
+    """Whether rows held out are learned from in the end: if they are not too many, under a prior that puts no unit in
+    question, and unless the paper's rule prunes, whose size is the data's own."""
+    return n_rows <= REFIT_ROWS and not PRIORS[settings.prior].in_question and settings.pruning == "exact"
 
 
 def select_by_folds(

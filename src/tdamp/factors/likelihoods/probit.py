@@ -135,6 +135,10 @@ class Probit(Likelihood):
         scale = jnp.maximum(scale, jnp.finfo(scale.dtype).tiny)
         return scale**2 * gumbel.best_noise_var(loc / scale)
 
+    def noise_unit(self, noise_var: np.ndarray) -> np.ndarray:
+        """Of the margins and of their squares."""
+        return np.stack([np.sqrt(noise_var), noise_var])
+
     def damped_noise(self, noise_var: Array, target: Array) -> Array:
         """Half old, half new. Paper: eq. (cls_v_update)."""
         return noise_var + NOISE_DAMPING * (target - noise_var)
