@@ -56,7 +56,7 @@ def test_geometric_is_the_product_of_densities(g: int) -> None:
 
 
 def test_e8_the_printed_log_odds_are_wrong() -> None:
-    """quadrature: without the slabs' normaliser (as printed) clients that disagree count as if they agreed."""
+    """identity: without the slabs' normaliser (as printed) clients that disagree count as if they agreed."""
     found = geometric(SCALARS, SHARES).logit  # equal to quadrature, see above
     printed = weighted_sum([b.logit for b in SCALARS], SHARES)
     assert np.all(found < printed) and np.max(printed - found) > 0.5
