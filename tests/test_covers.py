@@ -25,7 +25,7 @@ def test_claims_are_reached() -> None:
     assert not missed, "\n".join(sorted(missed))
 
 
-def test_claims_are_not_said_twice() -> None:
+def test_claims_are_made_once() -> None:
     """contract: no module claims what a test of that name, in the mirrored folder, covers already."""
     free = {"exams"}  # an exam covers a whole catalog
     twice = {

@@ -104,11 +104,11 @@ def test_ten_thousand_spoiled_files(clean: Path) -> None:
     check(MANY, campaign(clean, MANY))
 
 
-def test_the_watch_hears_code(tmp_path: Path) -> None:
+def test_the_watch_sees_code(tmp_path: Path) -> None:
     """contract: the audit hook of the campaign notices a pickle that calls a system command, and an exec."""
     code = (
         "import sys, pickle; from helpers import fuzz_files as f; sys.addaudithook(f.listen); f.listening.append(True);"
-        "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.heard))"
+        "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.code_run))"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True, env=os.environ

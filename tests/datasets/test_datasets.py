@@ -412,14 +412,14 @@ def test_progress_goes_to_standard_error(tmp_path, monkeypatch, capsys):
 
 def test_arriving_bytes_are_counted(tmp_path, monkeypatch):
     """contract: what is written into pip's temporary folder is said to have come; pip waits until it is said."""
-    heard = tmp_path / "heard"
-    heard.mkdir()
+    received = tmp_path / "received"
+    received.mkdir()
     pip = f"""
 import os, tempfile
 with tempfile.NamedTemporaryFile() as file:
     for number in (1, 2):
         file.truncate(number * 1_500_000)  # all at once: nobody sees a part of it
-        while not os.path.exists({str(heard)!r} + f"/{{number}}"):
+        while not os.path.exists({str(received)!r} + f"/{{number}}"):
             time.sleep(0.01)
 """
     stand_in_pip(tmp_path, monkeypatch, pip)
@@ -427,7 +427,7 @@ with tempfile.NamedTemporaryFile() as file:
 
     def say(line):
         lines.append(line)
-        (heard / str(len(lines) - 1)).touch()
+        (received / str(len(lines) - 1)).touch()
 
     with pytest.raises(DataNotFound, match="brought no wheel"), wheels.downloaded(Wheel("t", "1", 9_000_000), say):
         pass

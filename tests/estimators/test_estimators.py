@@ -217,7 +217,7 @@ def test_classifier(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.nd
     assert list(classifier.feature_names_in_) == list(X.columns)
 
 
-def test_unknown_class_is_told(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.ndarray]) -> None:
+def test_an_unknown_class_is_refused(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.ndarray]) -> None:
     """contract: a label training never saw is named, with those it knew."""
     with pytest.raises(ValueError, match=r"'rose', which training did not.*setosa"):
         classifier.log_score(iris[0][:2], ["rose", "setosa"])
@@ -374,14 +374,14 @@ def test_pickles_after_predict(regressor: TDAMPRegressor, friedman: tuple[np.nda
         (dict(groups=[0, 1]), "groups has shape"),
     ],
 )
-def test_bad_parameters_are_told(change: dict, words: str, friedman: tuple[np.ndarray, np.ndarray]) -> None:
+def test_bad_parameters_are_refused(change: dict, words: str, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """contract: each raises ValueError that names the parameter and what it may be, at fit and not before."""
     model = TDAMPRegressor(**{"hidden_layer_sizes": (8,), **change})
     with pytest.raises(ValueError, match=words):
         model.fit(*friedman)
 
 
-def test_bad_levels_are_told(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
+def test_bad_levels_are_refused(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """contract: quantiles and coverages outside (0, 1)."""
     with pytest.raises(ValueError, match="quantiles"):
         regressor.predict_quantiles(friedman[0], (0.0, 0.5))

@@ -185,20 +185,20 @@ def test_the_command_line(tmp_path: Path) -> None:
     options = ["--trust", "none", "--noise-every", "minibatch", "--centre-rate", "0.1", "--noise-rate", "0.3"]
     options += ["--active-threshold", "0.8", "--init-active-prob", "0.6", "--prediction", "posterior"]
     fit_houses = ["fit", data, "--target", "price", "--hidden", "8", "--epochs", "2", "--preset", "paper"]
-    said = call(*fit_houses, *options, "--out", tmp_path / "m")
-    assert said.code == 0, said.err
+    ran = call(*fit_houses, *options, "--out", tmp_path / "m")
+    assert ran.code == 0, ran.err
     made = load(tmp_path / "m").settings_
     assert made.trust == math.inf and made.noise_every == "minibatch" and made.centre_rate == 0.1
     assert made.noise_rate == 0.3
     assert (made.active_threshold, made.init_active_prob, made.prediction) == (0.8, 0.6, "posterior")
     assert (made.prior, made.pasp, made.pruning, made.sweeps) == ("group", "paper", "paper", 1)
-    said = call(*fit_houses, "--out", tmp_path / "n")
-    assert said.code == 0 and load(tmp_path / "n").settings_.prediction == "mean"
+    ran = call(*fit_houses, "--out", tmp_path / "n")
+    assert ran.code == 0 and load(tmp_path / "n").settings_.prediction == "mean"
     for option, value, word in (
         ("--trust", "0", "none for no limit"),
         ("--centre-rate", "1", "below 1"),
         ("--active-threshold", "2", "at most 1"),
         ("--preset", "mine", "paper"),
     ):
-        said = call(*fit_houses, option, value, "--out", tmp_path / "x")
-        assert said.code == 2 and word in said.err
+        ran = call(*fit_houses, option, value, "--out", tmp_path / "x")
+        assert ran.code == 2 and word in ran.err

@@ -23,10 +23,10 @@ def classifier(**changes: object) -> TDAMPClassifier:
 
 
 @pytest.mark.parametrize("kind", ["arrays", "source", "stream", "classes"])
-def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
+def test_weights_that_make_one_row_of_all_are_warned_of(kind: str) -> None:
     """contract: the sum and the remedy, at the caller's line; weights up to half a row and more are no matter."""
     light, model = np.full(200, 1 / 200), TDAMPRegressor((8,), max_epochs=2, random_state=0)
-    with pytest.warns(TrainingWarning, match=r"mean of 0\.00\d+.*rows count as 1: .*sample_weight\.mean\(\)") as heard:
+    with pytest.warns(TrainingWarning, match=r"mean of 0\.00\d+.*rows count as 1: .*sample_weight\.mean\(\)") as caught:
         if kind == "arrays":
             model.fit(X, Y, light)
         elif kind == "source":
@@ -35,7 +35,7 @@ def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
             model.partial_fit(X, Y, light)
         else:
             classifier(class_weight=HEAVY).fit(X, LABELS, light)
-    assert [w.filename for w in heard if "mean of" in str(w.message)] == [__file__]
+    assert [w.filename for w in caught if "mean of" in str(w.message)] == [__file__]
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
 )  # fmt: skip
 def test_weights_that_are_a_mistake(largest: float, mean: float, warned: str) -> None:
     """contract: rows that count as hardly any, or as many each; beyond float32 is refused."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         validation.check_weights(largest, 10 * mean, 10)
-    assert [warned in str(w.message) for w in heard] == ([True] if warned else [])
+    assert [warned in str(w.message) for w in caught] == ([True] if warned else [])
     for bad in (1e-10, 1e10, np.nan):
         with pytest.raises(ValueError, match="divide the weights by their mean"):
             validation.check_weights(bad, 1.0, 1)

@@ -101,7 +101,7 @@ def test_conclusions_are_looked_at() -> None:
         changed[place] = value
         return changed
 
-    for said, bad in (
+    for message, bad in (
         ("lost has 1 NaN", good._replace(lost=at(good.lost, 0, np.nan))),
         ("lost is float64 of shape (3,)", good._replace(lost=good.lost[:3])),
         ("judged is float64 of shape", good._replace(judged=good.judged[:-1])),
@@ -112,7 +112,7 @@ def test_conclusions_are_looked_at() -> None:
         ("known is", good._replace(known=at(good.known, 0, 1e6))),
         ("known is", good._replace(known=at(good.known, 0, -1.0))),
     ):
-        assert said in str(problem_of_report(server, bad))
+        assert message in str(problem_of_report(server, bad))
 
 
 def small(**changes: object) -> tuple[TDAMPRegressor, list]:
@@ -145,14 +145,14 @@ def test_a_federation_without_a_row_held_out_says_so(task: str) -> None:
     clients = [(x[k : k + 1], y[k : k + 1]) for k in range(30)]
     kind = TDAMPRegressor if task == "regression" else TDAMPClassifier
     model = kind((6,), random_state=0, batch_size=16, sweeps=1)
-    said = (
+    message = (
         "No client has held out a row, so that .*"
         + {
             "regression": "not calibrated: intervals .* Use clients with more rows .* validation_fraction",
             "classification": "the last one is kept.* larger validation_fraction\\.$",
         }[task]
     )
-    with pytest.warns(TrainingWarning, match=said):
+    with pytest.warns(TrainingWarning, match=message):
         federated_fit(model, clients, rounds=1, local_epochs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingWarning)

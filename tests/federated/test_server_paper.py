@@ -93,16 +93,16 @@ def test_a_federation_is_the_transcription(task: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"aggregation": "sites"}, 'sites.* use "wga" or "waa"'),
         ({"precision": "factored"}, 'factored.* use "full"'),
         ({"learn_base_var": True}, "learn_base_var.* leave it out"),
     ],
 )
-def test_what_needs_a_base_prior_is_refused(change: dict[str, Any], said: str) -> None:
+def test_what_needs_a_base_prior_is_refused(change: dict[str, Any], message: str) -> None:
     """contract: with pasp="paper" nothing of the base prior remains; the error says what to take instead."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         terms("regression", pasp="paper", **change)
 
 

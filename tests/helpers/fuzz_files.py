@@ -38,7 +38,7 @@ SOURCES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "
 SOURCES += ("<frozen", str(Path(__file__).parents[2]))
 ROWS = np.random.default_rng(1).normal(size=(8, 3))
 
-heard: list[str] = []
+code_run: list[str] = []
 listening: list[bool] = []
 
 
@@ -53,7 +53,7 @@ def listen(event: str, arguments: tuple[Any, ...]) -> None:
         if where.startswith(SOURCES) or (event == "compile" and where == "<unknown>"):
             return  # the second is ast.literal_eval, with which NumPy reads headers: it parses, and runs nothing
     if listening:
-        heard.append(f"{event} {where}")
+        code_run.append(f"{event} {where}")
 
 
 class WrongAnswer(Exception):
@@ -237,15 +237,15 @@ def campaign(folder: Path, kind: str, count: int) -> None:
     for seed in range(count):
         (folder / "now").write_text(f"{kind} {seed}")
         faulthandler.dump_traceback_later(HANG, exit=True)
-        heard.clear()
+        code_run.clear()
         listening.append(True)
         try:
             outcome = read(random.Random(f"{kind} {seed}"))
         except Exception as error:  # the finding of this campaign: told, counted, and a failure of the test
             outcome = f"FAULT {type(error).__name__}: {error}"[:200]
         listening.clear()
-        if heard:
-            outcome = f"FAULT ran code: {heard[0]}"
+        if code_run:
+            outcome = f"FAULT ran code: {code_run[0]}"
         outcomes[outcome] += 1
         examples.setdefault(outcome, f"{kind} {seed}")
     faulthandler.cancel_dump_traceback_later()

@@ -134,7 +134,7 @@ def test_a_path_with_errors_and_names() -> None:
     assert "The dotted line" not in render(classification())
 
 
-def test_what_pruning_costs_is_said() -> None:
+def test_what_pruning_costs_is_shown() -> None:
     """contract: the loss with its standard error, and whether it is more than chance."""
     for after, verdict in ((0.89, "or little"), (0.7, "use a larger keep")):
         page = render(classification(pruning=PruningLoss(-0.3, -0.31, 0.02, 0.9, after, 0.02, 0.5)))

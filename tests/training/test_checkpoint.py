@@ -80,15 +80,15 @@ def test_stopped_after_every_epoch(kind: Callable[[Folder], Fitted], tmp_path: P
     """twin: one that nobody stopped, bit for bit; no epoch is trained twice, and its end is kept too."""
     monkeypatch.setattr(compact, "COMPILATION", 2.5 * compact.PRODUCTS * 128 * WIDE.n_multiply_adds)
     whole, _, trained, _ = in_pieces(lambda: kind(None), 1)
-    again, starts, epochs, said = in_pieces(lambda: kind(tmp_path), 1)
+    again, starts, epochs, headers = in_pieces(lambda: kind(tmp_path), 1)
     same(again, whole)
     if kind is going_on:  # the training before it is done at every start
         trained, epochs = 4, epochs - 4 * starts
-    assert epochs == trained and starts > trained and said[-1]["ended"] is not None
+    assert epochs == trained and starts > trained and headers[-1]["ended"] is not None
     if kind is classes:
-        assert whole.epoch < len(whole.history) < 40 and whole.n_units < 11 and said[-2]["best"] is not None
+        assert whole.epoch < len(whole.history) < 40 and whole.n_units < 11 and headers[-2]["best"] is not None
     if kind is pruned:
-        assert said[0]["widths"] == WIDE.widths != said[-2]["widths"] and any(words["smaller"] for words in said)
+        assert headers[0]["widths"] == WIDE.widths != headers[-2]["widths"] and any(words["smaller"] for words in headers)
 
 
 @pytest.mark.usefixtures("every_epoch")

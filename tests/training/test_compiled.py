@@ -124,7 +124,7 @@ def test_prepared_ahead(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPa
             TRACED.clear()
 
 
-def test_an_error_beside_the_training_is_told() -> None:
+def test_an_error_beside_the_training_is_reported() -> None:
     """contract: what goes wrong in the other thread is raised where its result is asked for."""
 
     def fail() -> None:

@@ -98,7 +98,7 @@ def test_three_machines(tmp_path: Path) -> None:
         for field, array in named(here.fitted_.state).items():
             np.testing.assert_array_equal(arrays[f"broadcast.state.{field}"], array, err_msg=field)
         flower.wait("the end", lambda: flower.started["run"].poll() is not None)
-        assert status(flower, app) == "finished:completed", flower.said("run")
+        assert status(flower, app) == "finished:completed", flower.log_text("run")
         flower.run(command("tdamp predict"), tmp_path)
     model: Any = load(tmp_path / "model")
     assert [record["clients"] for record in model.fitted_.history] == [[0, 1, 2], [0, 1]]
