@@ -18,6 +18,7 @@ from ..factors.priors.catalog import PRIORS
 from .checkpoint import Checkpoint, Stage
 from .data import Data, check_data, check_groups
 from .devices import check_alike, mesh_of
+from .events import KEPT, part
 from .fingerprint import problem_of
 from .fitted import Callback, Fitted, Monitor
 from .stored import Stored
@@ -40,7 +41,8 @@ class TrainingJob:
     """One training on checked data: the network, its rows, how and from where it is trained, and who is called.
 
     The data may lie in files, and then `settings.chunk_rows` should be set. `groups` are ids 0, 1, ... of the inputs,
-    `stage` keeps its checkpoint, and `tick` is called with the epochs that are over, chunk by chunk.
+    `stage` keeps its checkpoint, `tick` is called with the epochs that are over, chunk by chunk, and `part` is what log
+    records call the training.
     """
 
     network: Network
@@ -54,6 +56,7 @@ class TrainingJob:
     callback: Callback | None = None
     monitor: Monitor | None = None
     tick: Callable[[float], None] | None = None
+    part: str = KEPT
 
     def on(self, data: Data, **changes: Any) -> TrainingJob:
         """The same training on other checked rows, their weights in the precision of the inputs."""
@@ -140,5 +143,6 @@ def check_one_process(job: TrainingJob) -> None:
 
 def train(job: TrainingJob) -> Fitted:
     """Run a job: the one way from a fit to Algorithm 1."""
-    trainer = Trainer(job.network, job.data, job.settings, job.groups, job.seed, job.start, job.mesh)
-    return trainer.train(job.callback, job.monitor, job.tick, job.stage)
+    with part(job.part):
+        trainer = Trainer(job.network, job.data, job.settings, job.groups, job.seed, job.start, job.mesh)
+        return trainer.train(job.callback, job.monitor, job.tick, job.stage)
