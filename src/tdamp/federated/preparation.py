@@ -36,7 +36,7 @@ FORGET = 0.1
 rows held out, one run: 6.2 % after 10 and after 20 of 30 rounds; with 0 6.3 and 7.0 %. Alike clients with 1,200 rows
 each lose a little: 3.4 % with 0, 3.6 % with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
-"""By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
+"""Growth of the data weight of few rows from round to round, up to LAST_DATA_WEIGHT; memory is half of the weight."""
 LAST_DATA_WEIGHT = 20.0
 NOT_CALIBRATED = "so that the widths of predictions are not calibrated: intervals may be too narrow"
 NOT_CHOSEN = "so that rounds could not be compared: the last one is kept, be it the best or not"
