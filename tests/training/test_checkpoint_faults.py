@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).astype(np.float32)
 Y = X[:, :1] - np.abs(X[:, 1:2])
 NETWORK, SETTINGS = Network((3, 8, 1)), Settings(max_epochs=6, batch_size=32)
-PROBLEM = {"seed": 3}
+FINGERPRINT = {"seed": 3}
 
 
 def written(folder: Path, epochs: int) -> None:
@@ -34,10 +34,10 @@ def written(folder: Path, epochs: int) -> None:
 
 def opened(folder: Path) -> Stage:
     """As a new process does."""
-    return Checkpoint(folder, PROBLEM).stage("training")
+    return Checkpoint(folder, FINGERPRINT).stage("training")
 
 
-def found(folder: Path) -> int | None:
+def result(folder: Path) -> int | None:
     """The epochs of the checkpoint that is used, which is whole."""
     at = opened(folder).load()
     if at is None:
@@ -71,9 +71,9 @@ def test_a_fault_at_any_step(way: Way, number: int, tmp_path: Path) -> None:
                 stage.save(3, {"w": np.full(500, 3)}, {"epochs": 3})
         ended = disk.calls < stop
         assert [w.category for w in caught] == ([] if ended or way == "crash" else [CheckpointWarning])
-        seen.append(found(folder))
+        seen.append(result(folder))
         written(folder, 4)
-        assert found(folder) == 4 and len(list(folder.iterdir())) == 3
+        assert result(folder) == 4 and len(list(folder.iterdir())) == 3
         if ended:
             break
     assert len(seen) > 8 and seen == sorted(seen) and set(seen) == {2, 3}
@@ -89,7 +89,7 @@ def test_a_fault_at_the_very_start(tmp_path: Path) -> None:
                 opened(folder)
                 break
         written(folder, 1)
-        assert found(folder) == 1 and len(list(folder.iterdir())) == 2
+        assert result(folder) == 1 and len(list(folder.iterdir())) == 2
     assert stop > 6 and disk.calls < stop
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
@@ -119,21 +119,21 @@ def test_damaged_bytes(tmp_path: Path) -> None:
     for damaged in made:
         newest.write_bytes(damaged)
         with pytest.warns(CheckpointWarning, match="000002.checkpoint.*damaged, and removed"):
-            assert found(tmp_path) == 1
+            assert result(tmp_path) == 1
     assert len(made) > 150
     newest.write_bytes(contents[0])
-    assert found(tmp_path) == 2
+    assert result(tmp_path) == 2
     for path, content in zip((newest, before), contents, strict=True):
         path.write_bytes(content[: len(content) // 2])
     with pytest.warns(CheckpointWarning) as caught:
-        assert found(tmp_path) is None
+        assert result(tmp_path) is None
     assert len(caught) == 2
     start = tmp_path / "start-000000.checkpoint"
     written(tmp_path, 5)
     start.write_bytes(b"")
     with pytest.warns(CheckpointWarning, match="start"), pytest.raises(CheckpointError, match="seed differs"):
         Checkpoint(tmp_path, {"seed": 4})  # the others say what the problem is
-    assert Checkpoint(tmp_path, {"seed": 4}, any_seed=True).problem == PROBLEM
+    assert Checkpoint(tmp_path, {"seed": 4}, any_seed=True).fingerprint == FINGERPRINT
 
 
 def test_a_newer_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_a_newer_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         patch.setattr(checkpoint, "SCHEMA", checkpoint.SCHEMA + 1)
         written(tmp_path, 1)
     with pytest.raises(CheckpointError, match="newer tdamp"):
-        found(tmp_path)
+        result(tmp_path)
 
 
 def test_training_outlives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,8 +179,8 @@ def test_a_record_that_json_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         record["mine"] = object()
 
     with pytest.warns(CheckpointWarning, match="not JSON serializable") as caught:
-        found = fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
-    assert len(caught) == 1 and len(found.history) == 6
+        trained = fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
+    assert len(caught) == 1 and len(trained.history) == 6
 
 
 @pytest.fixture

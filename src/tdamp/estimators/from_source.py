@@ -19,15 +19,15 @@ from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
 from .parameters import likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
-from .preprocess import Problem, check_continues, continued
+from .preprocess import Prepared, check_continues, continued
 
 SOURCES = 2**31
 """Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""
 
 
 @contextmanager
-def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -> Iterator[Problem]:
-    """The problem of `fit(source)`; its files are gone at the end of the block."""
+def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -> Iterator[Prepared]:
+    """What `fit(source)` is to train; its files are gone at the end of the block."""
     if y is not None or sample_weight is not None:
         raise ValueError("y and sample_weight come from the source: call fit(source) without them")
     _check_parameters(estimator)
@@ -52,7 +52,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
                 estimator._source_targets(known),
             )
             data = store(known, to_x, to_y, folder, held, rng, tick)
-        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
+        yield Prepared(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
 
 
 def _check_parameters(estimator: Any) -> None:
