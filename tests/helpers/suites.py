@@ -1,7 +1,7 @@
 """Which tests are the core suite, `make test`; `make test-all` runs all others too, and those of benchmarks/tests.
 
-The core suite takes about four minutes on two cores, and is to take no more. It is chosen here and nowhere else: tests/conftest.py puts
-the marker `extended` on everything that is not in it.
+The core suite takes about four minutes on two cores, and is to take no more. It is chosen here and nowhere else:
+tests/conftest.py puts the marker `extended` on everything that is not in it.
 """
 
 from __future__ import annotations
