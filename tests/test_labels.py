@@ -39,8 +39,8 @@ class Labelled(NamedTuple):
     @property
     def label(self) -> str:
         """The oracle, or nothing."""
-        found = LINE.match(self.words)
-        return "" if found is None else found[1] or found[2]
+        result = LINE.match(self.words)
+        return "" if result is None else result[1] or result[2]
 
 
 def labelled_in(path: Path) -> Iterator[Labelled]:

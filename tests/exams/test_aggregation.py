@@ -230,9 +230,9 @@ def skeleton() -> str:
     """The code of CONTRIBUTING's section on aggregation rules."""
     text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
     section = text[text.index("## A new aggregation rule") :]
-    found = re.search(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 def plain(clients: Sequence[oracle.Client], shares: Sequence[float]) -> tuple[oracle.Density, float]:

@@ -265,10 +265,10 @@ def test_private() -> None:
 
 def test_private_draws() -> None:
     """contract: rounds with no client count too, and the account is that of the part drawn."""
-    found = federated_fit(
+    federated = federated_fit(
         regressor(), tables(Y), privacy=Privacy(0.05, 2.0), participation=0.2, rounds=6, local_epochs=1
     )
-    assert list(found.history["round"]) == [1, 2, 3, 4, 5, 6]
-    assert found.history["epsilon"].iloc[-1] == epsilon(6, 0.2, 2.0, 1e-5)
+    assert list(federated.history["round"]) == [1, 2, 3, 4, 5, 6]
+    assert federated.history["epsilon"].iloc[-1] == epsilon(6, 0.2, 2.0, 1e-5)
     with pytest.raises(ValueError, match="sites"):
         federated_fit(regressor(), tables(Y), privacy=Privacy(4.0, 2.0), aggregation="sites")

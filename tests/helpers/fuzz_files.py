@@ -92,12 +92,12 @@ def read_model(folder: Path, expected: list[Any], mended: bool) -> str:
             raise WrongAnswer(f"a message without words: {error}") from error
         return "refused"
     try:
-        found = describe(model)
+        actual = describe(model)
     except ValueError as error:
         if mended and ("not finite: the network" in str(error) or "check its unit" in str(error)):
             return "refused when it predicts"
         raise
-    if found == expected:
+    if actual == expected:
         return "same"
     if not mended:
         raise WrongAnswer("another model, though its hash was not mended")
@@ -165,8 +165,8 @@ def read_torch(path: Path, clean: np.ndarray) -> str:
         module = load_torch(path)
     except ModelFileError:
         return "refused"
-    found = module(torch.from_numpy(ROWS.astype(np.float32))).detach().numpy()
-    return "same" if np.array_equal(found, clean) else "another network"
+    result = module(torch.from_numpy(ROWS.astype(np.float32))).detach().numpy()
+    return "same" if np.array_equal(result, clean) else "another network"
 
 
 def read_onnx(content: bytes, clean: list[np.ndarray]) -> str:
@@ -177,10 +177,10 @@ def read_onnx(content: bytes, clean: list[np.ndarray]) -> str:
     try:
         onnx.checker.check_model(onnx.load_from_string(content))
         session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
-        found = session.run(None, {"x": ROWS.astype(np.float32)})
+        result = session.run(None, {"x": ROWS.astype(np.float32)})
     except Exception:
         return "refused"
-    same = len(found) == len(clean) and all(np.array_equal(a, b) for a, b in zip(found, clean, strict=True))
+    same = len(result) == len(clean) and all(np.array_equal(a, b) for a, b in zip(result, clean, strict=True))
     return "same" if same else "another answer"
 
 

@@ -36,16 +36,16 @@ def reached_code(path: Path, name: str) -> str:
 
 
 def _reached(path: Path, name: str, seen: set[tuple[Path, str]]) -> Iterator[str]:
-    found = definitions(path).get(name)
-    if found is None or (path, name) in seen:
+    result = definitions(path).get(name)
+    if result is None or (path, name) in seen:
         return
     seen.add((path, name))
-    if isinstance(found, tuple):
-        source, inside = found
+    if isinstance(result, tuple):
+        source, inside = result
         yield from _reached(source, inside, seen) if inside else [own_code(ast.parse(source.read_text()))]
         return
-    yield own_code(found)
-    for node in ast.walk(found):
+    yield own_code(result)
+    for node in ast.walk(result):
         if isinstance(node, ast.Name | ast.arg):  # an argument may be a fixture of the module
             yield from _reached(path, node.id if isinstance(node, ast.Name) else node.arg, seen)
 
@@ -53,19 +53,19 @@ def _reached(path: Path, name: str, seen: set[tuple[Path, str]]) -> Iterator[str
 @cache
 def definitions(path: Path) -> dict[str, Definition]:
     """What the names at the top of a module are, but for those that come from elsewhere than tests/."""
-    found: dict[str, Definition] = {}
+    results: dict[str, Definition] = {}
     for line in ast.parse(path.read_text()).body:
         if isinstance(line, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[line.name] = line
+            results[line.name] = line
         elif isinstance(line, ast.Assign | ast.AnnAssign):
             targets = line.targets if isinstance(line, ast.Assign) else [line.target]
-            found |= {node.id: line for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+            results |= {node.id: line for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         elif isinstance(line, ast.ImportFrom) and line.module:
             source = TESTS / line.module.replace(".", "/")
             for alias in line.names:
                 module, member = source / f"{alias.name}.py", source.with_suffix(".py")
                 if module.exists():
-                    found[alias.asname or alias.name] = module, ""
+                    results[alias.asname or alias.name] = module, ""
                 elif member.exists():
-                    found[alias.asname or alias.name] = member, alias.name
-    return found
+                    results[alias.asname or alias.name] = member, alias.name
+    return results

@@ -127,9 +127,9 @@ def test_every_source_gives_the_same_network(small: Path) -> None:
         "frames": Batches(lambda: [(frame, y)], spill_dir=small),
         "parquet": Parquet(small.parent / "all.parquet", target="y", spill_dir=small),
     }
-    found = {name: model().fit(source) for name, source in sources.items()}
-    for name, one in found.items():
-        same_bits(one.fitted_.state, found["paths"].fitted_.state)
+    results = {name: model().fit(source) for name, source in sources.items()}
+    for name, one in results.items():
+        same_bits(one.fitted_.state, results["paths"].fitted_.state)
         assert hasattr(one, "feature_names_in_") == (name in ("frames", "parquet"))
     assert list(small.iterdir()) == []
     again = model(max_epochs=20).fit(sources["frames"])
@@ -315,11 +315,11 @@ def measure_prediction_from_a_memory_map(folder: Path) -> None:
         work()  # what is made once, such as compiled code, does not count
         gc.collect()
         tracemalloc.start()
-        found = work()
+        result = work()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[0] > 3 * mapped.nbytes and peaks[1] < 2 * 8 * len(mapped) + 2**20
-    np.testing.assert_array_equal(found, np.concatenate(halves))
+    np.testing.assert_array_equal(result, np.concatenate(halves))
 
 
 def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:

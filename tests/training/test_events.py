@@ -52,11 +52,11 @@ def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
     """contract: five twins at level DEBUG, each whole and in order, and the training that is kept at INFO."""
     with written_to(tmp_path / "log.jsonl"):
         model = TDAMPRegressor((8,), **SMALL).fit(X, Y)
-    found: dict[str, list[dict[str, Any]]] = {}
+    results: dict[str, list[dict[str, Any]]] = {}
     for record in lines(tmp_path / "log.jsonl"):
-        found.setdefault(record["part"], []).append(record)
-    assert set(found) == {"training", *(f"fold {k}" for k in range(1, 6))}
-    for part, records in found.items():
+        results.setdefault(record["part"], []).append(record)
+    assert set(results) == {"training", *(f"fold {k}" for k in range(1, 6))}
+    for part, records in results.items():
         n = model.n_iter_ if part == "training" else 4
         assert [r["event"] for r in records] == ["start", *["epoch"] * n, "end"]
         assert {r["level"] for r in records} == {"INFO" if part == "training" else "DEBUG"}
@@ -170,8 +170,8 @@ def log_metric(key, value, step=None, synchronous=None, timestamp=None, run_id=N
 
 def test_the_fake_writer_is_like_torch() -> None:
     """twin: PyTorch's own source has this signature, read without importing it (it wants TensorBoard)."""
-    found = importlib.util.find_spec("torch")
-    path = Path(found.origin).parent / "utils/tensorboard/writer.py"
+    result = importlib.util.find_spec("torch")
+    path = Path(result.origin).parent / "utils/tensorboard/writer.py"
     tree = ast.parse(path.read_text())
     names = [a.arg for n in ast.walk(tree) if getattr(n, "name", "") == "add_scalar" for a in n.args.args]
     assert names == ["self", *inspect.signature(add_scalar).parameters]

@@ -60,7 +60,7 @@ def test_the_app_runs(tables: list[Path], tmp_path: Path) -> None:
     grid = DirectGrid(with_data(table_client_app(app / "federation.json"), tables), 3)
     context = Context(1, 0, {}, RecordDict(), {**config, "out": str(tmp_path / "model")})
     table_server_app(app / "federation.json")(grid, context)
-    found, extra = load_with_extra(tmp_path / "model")
+    result, extra = load_with_extra(tmp_path / "model")
     encoder, kind, params = read_schema(app / "federation.json")
     rows = []
     for path in tables:
@@ -68,7 +68,7 @@ def test_the_app_runs(tables: list[Path], tmp_path: Path) -> None:
         rows.append((pd.DataFrame(X, columns=list(encoder.feature_names)), y))
     assert len(rows[2][1]) == 23
     here = federated_fit(ESTIMATORS[kind](**params, random_state=0), rows, rounds=2, local_epochs=1).estimator
-    np.testing.assert_array_equal(found.predict_proba(rows[0][0]), here.predict_proba(rows[0][0]))  # type: ignore[union-attr]
+    np.testing.assert_array_equal(result.predict_proba(rows[0][0]), here.predict_proba(rows[0][0]))  # type: ignore[union-attr]
     assert Encoder.from_json(extra["encoder"]).target_names == ("band",)
     assert not (tmp_path / "model.checkpoint").exists()
 
@@ -126,11 +126,11 @@ def test_a_private_app(tables: list[Path], tmp_path: Path, monkeypatch: pytest.M
     grid = DirectGrid(with_data(table_client_app(app / "federation.json"), tables), 3)
     context = Context(1, 0, {}, RecordDict(), {**config, "out": str(tmp_path / "model")})
     table_server_app(app / "federation.json")(grid, context)
-    found = load(tmp_path / "model")
-    assert [set(record) for record in found.fitted_.history] == [RECORD, RECORD]
-    spent = [record["epsilon"] for record in found.fitted_.history]
+    result = load(tmp_path / "model")
+    assert [set(record) for record in result.fitted_.history] == [RECORD, RECORD]
+    spent = [record["epsilon"] for record in result.fitted_.history]
     assert spent == [epsilon(rounds, 1.0, 2.0, 1e-4) for rounds in (1, 2)]
-    assert (found.feature_active_prob_ == 1).all()
+    assert (result.feature_active_prob_ == 1).all()
     assert {kind for _, kind, _ in grid.asked} == {wire.INTRODUCE, wire.TRAIN}
 
 

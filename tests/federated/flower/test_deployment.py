@@ -103,6 +103,6 @@ def test_three_machines(tmp_path: Path) -> None:
     model: Any = load(tmp_path / "model")
     assert [record["clients"] for record in model.fitted_.history] == [[0, 1, 2], [0, 1]]
     assert not checkpoint.exists()
-    found = pd.read_csv(tmp_path / "predictions.csv")
+    result = pd.read_csv(tmp_path / "predictions.csv")
     truth = pd.read_csv(tmp_path / "new.csv")["price"]
-    assert np.corrcoef(found["mean"], truth)[0, 1] > 0.9
+    assert np.corrcoef(result["mean"], truth)[0, 1] > 0.9

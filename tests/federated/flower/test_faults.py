@@ -41,11 +41,11 @@ def test_a_client_that_fails_is_left_out(fault: str, flower_log: pytest.LogCaptu
     rows = numbers()
     grid = grid_of(rows)
     grid.broken = lambda client, kind, group: fault if (client, kind, group) == (1, "train", "2") else None
-    found = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
-    assert found.history["clients"].tolist() == [[0, 1, 2], [0, 2]]
+    federated = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
+    assert federated.history["clients"].tolist() == [[0, 1, 2], [0, 2]]
     assert "Client 1" in flower_log.text
     server, _ = played(rows, ROUNDS, [[0, 1, 2], [0, 2]])
-    for layer, other in zip(found.estimator.fitted_.state.layers, server.state.layers, strict=True):
+    for layer, other in zip(federated.estimator.fitted_.state.layers, server.state.layers, strict=True):
         np.testing.assert_array_equal(layer.weight.mean, other.weight.mean)
         np.testing.assert_array_equal(layer.weight.var, other.weight.var)
 
@@ -61,9 +61,9 @@ def test_too_few_replies_repeat_the_round(flower_log: pytest.LogCaptureFixture) 
         return "error" if fails and kind == "train" else None
 
     grid.broken = lambda client, kind, group: broken(client, kind, group) if kind == "train" else None
-    found = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
+    federated = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
     assert "Round 1 does not count (1 uploads, 2 are needed)" in flower_log.text
-    same(found.estimator, federated_fit(regressor(), rows, **ROUNDS).estimator)
+    same(federated.estimator, federated_fit(regressor(), rows, **ROUNDS).estimator)
 
 
 def test_a_run_that_never_gets_on_ends() -> None:
@@ -89,10 +89,10 @@ def test_a_late_client_joins_the_next_round() -> None:
             return replies
 
     grid.__class__ = Opening
-    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=2), **ROUNDS)
-    assert found.history["clients"].tolist() == [[0, 2], [0, 1, 2]]
+    federated = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=2), **ROUNDS)
+    assert federated.history["clients"].tolist() == [[0, 2], [0, 1, 2]]
     weight = sum(len(row[0]) if len(row) == 2 else row[2].sum() for row in rows)
-    assert found.estimator.n_rows_ == int(weight)
+    assert federated.estimator.n_rows_ == int(weight)
 
 
 def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, flower_log: pytest.LogCaptureFixture) -> None:
@@ -110,8 +110,8 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, flower_lo
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
     monkeypatch.setattr(validate, "problem_of_upload", refuse)
-    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
-    assert found.history["clients"].tolist() == [[0]]
+    federated = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
+    assert federated.history["clients"].tolist() == [[0]]
     assert "Client 1's upload is refused: too heavy" in flower_log.text
     assert "Client 2's upload is refused: it cannot be read (KeyError('noise_var'))" in flower_log.text
 
