@@ -65,9 +65,9 @@ def test_export(to: str, which: str, request: pytest.FixtureRequest, tmp_path: P
     example: Example = request.getfixturevalue(which)
     result = call("export", example.model, "--to", to, "--out", tmp_path / "f", "--json")
     assert result.code == 0, result.err
-    found = result.json
-    assert 0 <= found["difference"] < 1e-3
-    sizes = {row["what"]: row for row in found["size"]}
+    actual = result.json
+    assert 0 <= actual["difference"] < 1e-3
+    sizes = {row["what"]: row for row in actual["size"]}
     left = call("inspect", example.model, "--json").json["size"]["left"]
     assert sizes["parameters"]["after"] == left["parameters"]
     assert sizes[f"bytes of {to}"]["after"] == (tmp_path / "f").stat().st_size
@@ -109,14 +109,14 @@ def test_missing_library(regression: Example, tmp_path: Path, monkeypatch: pytes
 
 def test_inspect(regression: Example) -> None:
     """twin: P(needed) of each column is the estimator's, and the text has every column."""
-    found = call("inspect", regression.model, "--json").json
+    result = call("inspect", regression.model, "--json").json
     estimator = tdamp.load(regression.model)
     prob = dict(zip(estimator.feature_names_in_, estimator.feature_active_prob_, strict=True))
-    relevance = {column["name"]: column["needed"] for column in found["columns"]}
+    relevance = {column["name"]: column["needed"] for column in result["columns"]}
     assert relevance["area"] == pytest.approx(prob["area"])
     assert relevance["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
-    assert found["features"] == list(estimator.feature_names_in_)
-    assert found["training"]["epochs"] == 3 and "test_predictions" not in found
+    assert result["features"] == list(estimator.feature_names_in_)
+    assert result["training"]["epochs"] == 3 and "test_predictions" not in result
     text = call("inspect", regression.model).out
     assert all(name in text for name in ("area", "district", "sold", "garden", "RMSE", "asked for"))
 

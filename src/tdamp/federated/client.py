@@ -45,7 +45,7 @@ class Client:
     def train(self, broadcast: Broadcast) -> Upload:
         """The local epochs of a round."""
         terms, first = self.terms, int(broadcast.epochs_done)
-        work = _LocalProblem(terms, broadcast, self.ids)
+        work = _LocalTraining(terms, broadcast, self.ids)
         state, feed = work.state, self.feed(work.inputs, state_centre(work.state))
         log_evidence = None
         for epoch in range(first, first + terms.local_epochs):
@@ -92,7 +92,7 @@ class Client:
 def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Upload]:
     """A round of clients with about equally many rows as one vectorised program: equal to `train` but for rounding."""
     terms, first = clients[0].terms, int(broadcast.epochs_done)
-    work = _LocalProblem(terms, broadcast, clients[0].ids)
+    work = _LocalTraining(terms, broadcast, clients[0].ids)
     feeds = [client.feed(work.inputs, state_centre(work.state)) for client in clients]
     x, y, weight = (np.stack(arrays) for arrays in zip(*(feed.resident[:3] for feed in feeds), strict=True))  # type: ignore[index]
     x, y, weight = jax.device_put((x, y, weight))
@@ -146,7 +146,7 @@ def _train_all(plan: Any, knobs: Any, ids: Any, states: Any, rows: Any, order: A
     return jax.vmap(train_one, (0, 0, 0, 0 if present.ndim == order.ndim else None))(states, rows, order, present)
 
 
-class _LocalProblem:
+class _LocalTraining:
     """The broadcast in the engine's form: arrays padded to a bucket, as in a training on its own."""
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:
