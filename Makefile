@@ -35,7 +35,7 @@ demo: .venv/.demo
 # Three workers for two cores: some tests wait for processes of their own.
 PYTEST = $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
-# The core suite, four to five minutes on two cores (tests/helpers/suites.py).
+# The core suite, about four minutes on two cores (tests/helpers/suites.py).
 test: .venv/.dev
 	$(PYTEST) -m "not extended and not faults and not soak" tests
 

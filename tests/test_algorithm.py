@@ -153,7 +153,7 @@ def test_a_forgotten_term_would_be_seen() -> None:
 
 
 @pytest.mark.parametrize("every", ["minibatch", "epoch"])
-def test_no_clip_of_the_noise_is_told_where_there_was_none(every: str) -> None:
+def test_no_clip_of_the_noise_is_reported_where_there_was_none(every: str) -> None:
     """contract: an epoch whose noise stays within its bounds has no clip; one that starts far outside has some."""
     network, settings = CASES["regression"][0], replace(BASE, noise_every=every)
     x, y, weight = problem(network)
@@ -177,7 +177,7 @@ def test_light_rows_teach_the_noise_and_rows_of_no_weight_do_not() -> None:
     np.testing.assert_array_equal(none.noise_var, state.noise_var)
 
 
-def test_base_variances_count_weights_that_are_heard() -> None:
+def test_base_variances_count_weights_of_units_that_are_left() -> None:
     """twin: `mstep.learn_base_var` of each layer, told which units of the next are still there."""
     network, settings = CASES["three layers"][0], replace(BASE, learn_base_var=True)
     x, y, _ = problem(network)
@@ -185,8 +185,8 @@ def test_base_variances_count_weights_that_are_heard() -> None:
     masks = [np.ones(3, bool), np.array([True, False, True, True]), np.array([False, True, True])]
     state = remove(state, masks)
     found, _ = m_step(plan_of(network, settings), None, state, mstep.no_stats(network, "em", np.float64))
-    for l, heard in enumerate([masks[1], masks[2], None]):
-        expected = mstep.learn_base_var(state.layers[l], state.base_var_start[l], heard).base_var
+    for l, present in enumerate([masks[1], masks[2], None]):
+        expected = mstep.learn_base_var(state.layers[l], state.base_var_start[l], present).base_var
         np.testing.assert_allclose(found.layers[l].base_var, expected, rtol=1e-12)
         whole = mstep.learn_base_var(state.layers[l], state.base_var_start[l]).base_var
         assert l == 2 or not np.isclose(whole, expected)

@@ -13,6 +13,9 @@ MOST_AT_ROOT = 5
 MOST_LINES = 250
 LONGEST_FUNCTION = 60
 MOST_PARAMETERS = 8
+PUBLIC_SIGNATURES = ("training.fit.fit", "report.from_estimator.report_of")
+"""As `federated_fit` they may have more parameters: people read these signatures in an editor and in the documentation,
+and a bundle of options would hide the names there."""
 FREE = ("factors.likelihoods", "estimators")
 """Where the task and the kind of noise may be asked for."""
 TESTS = ROOT / "tests"
@@ -24,9 +27,9 @@ def test_few_modules_at_the_root() -> None:
     assert len(at_root) <= MOST_AT_ROOT, at_root
 
 
-def none_above(limit: int, found: dict[str, int]) -> None:
+def none_above(limit: int, result: dict[str, int]) -> None:
     """Fails with a line for each that is beyond the limit."""
-    beyond = [f"{name}: {n}" for name, n in found.items() if n > limit]
+    beyond = [f"{name}: {n}" for name, n in result.items() if n > limit]
     assert not beyond, "\n".join(beyond)
 
 
@@ -37,8 +40,8 @@ def test_modules_are_short() -> None:
 
 def test_functions_are_short() -> None:
     """contract: lines of each function from `def` to its end, without decorators and docstring."""
-    found = {f"{m}.{name}": length(node) for m in MODULES for name, node in functions(m) if not takes_all(m, name)}
-    none_above(LONGEST_FUNCTION, found)
+    results = {f"{m}.{name}": length(node) for m in MODULES for name, node in functions(m) if not takes_all(m, name)}
+    none_above(LONGEST_FUNCTION, results)
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -49,9 +52,15 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_functions_have_few_parameters() -> None:
-    """contract: parameters of each function but `self`; `federated_fit` and estimators' constructors take more."""
-    found = {f"{m}.{name}": parameters(node) for m in MODULES for name, node in functions(m) if not takes_all(m, name)}
-    none_above(MOST_PARAMETERS, found)
+    """contract: parameters of each function but `self`; estimators' constructors, `federated_fit` and two more public
+    functions take more."""
+    results = {
+        f"{m}.{name}": parameters(node)
+        for m in MODULES
+        for name, node in functions(m)
+        if not takes_all(m, name) and f"{m}.{name}" not in PUBLIC_SIGNATURES
+    }
+    none_above(MOST_PARAMETERS, results)
 
 
 def takes_all(module: str, name: str) -> bool:
@@ -139,9 +148,9 @@ def has_test(path: Path) -> bool:
 
 def covers() -> set[str]:
     """Modules that the docstrings of test modules claim, as `covers: training.epoch, training.outcome`."""
-    found: set[str] = set()
+    result: set[str] = set()
     for path in TESTS.rglob("test_*.py"):
         words = ast.get_docstring(ast.parse(path.read_text())) or ""
         for line in re.findall(r"^covers: (.+?)\.?$", words, re.MULTILINE):
-            found |= {name.strip() for name in line.split(",")}
-    return found
+            result |= {name.strip() for name in line.split(",")}
+    return result

@@ -25,7 +25,7 @@ def test_claims_are_reached() -> None:
     assert not missed, "\n".join(sorted(missed))
 
 
-def test_claims_are_not_said_twice() -> None:
+def test_claims_are_made_once() -> None:
     """contract: no module claims what a test of that name, in the mirrored folder, covers already."""
     free = {"exams"}  # an exam covers a whole catalog
     twice = {
@@ -63,27 +63,27 @@ def own_test(name: str) -> bool:
 
 def reached(path: Path, folder: str) -> set[str]:
     """The modules of a folder of the package that a test module's imports lead to within it."""
-    found: set[str] = set()
+    result: set[str] = set()
     ahead = [name for name in imported(path) if name.split(".")[0] == folder]
     while ahead:
         name = ahead.pop()
-        if name not in found:
-            found.add(name)
+        if name not in result:
+            result.add(name)
             ahead += [further for further in imports(name) if further.split(".")[0] == folder]
-    return found
+    return result
 
 
 @cache
 def imported(path: Path) -> frozenset[str]:
     """The modules of the package that a test module imports, itself or by a module of tests/ that it imports."""
-    found: set[str] = set()
+    result: set[str] = set()
     for name in names_of(path):
         if name.startswith("tdamp."):
-            found.add(home_of(name.removeprefix("tdamp.")))
+            result.add(home_of(name.removeprefix("tdamp.")))
         else:
             helper = next(filter(Path.exists, (TESTS / f"{at}.py" for at in places(name))), path)
-            found |= imported(helper) if helper != path else frozenset()
-    return frozenset(found)
+            result |= imported(helper) if helper != path else frozenset()
+    return frozenset(result)
 
 
 def names_of(path: Path) -> Iterator[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from helpers.reached_code import own_code, reached_code
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted([*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("benchmarks/tests/**/test_*.py")])
@@ -18,35 +20,39 @@ LINE = re.compile(rf"(?:({'|'.join(LABELS)}): \S|(golden)\(.+\))")
 """`golden` gives its reason in parentheses: why this value is known to be right."""
 
 WORKED_OUT_BY = {
-    "quadrature": r"quad|herme|integra|simpson|trapez|normal\.|largest\.",
-    "autodiff": r"grad|jac|hess|jvp",
-    "enumeration": r"\bsupports\b|product\(|combinations\(|permutations\(|argm(ax|in)\(|_by_hand\(",
+    "quadrature": r"\b(?:dbl|n)?quad\(|hermegauss|leggauss|integrate|simpson|trapez|linspace\(",
+    "autodiff": r"\b(?:grad|value_and_grad|jacfwd|jacrev|jacobian|hessian|jvp|vjp)\(",
+    "enumeration": r"\bsupports\b|product\(|combinations\(|permutations\(|_by_hand\(|for \w+ in (?:grid|range\()",
 }
-"""What a test with the label must at least use, itself or (but for enumerations) by a helper in its module."""
+"""What the code of a test with the label must at least do, its own or (but for enumerations) that of helpers in tests/
+that it calls. A dense grid is made by `linspace`."""
 
 
 class Labelled(NamedTuple):
-    """A test function: where it is, its source, and its docstring."""
+    """A test function: where it is, its docstring, its own code, and with that of the helpers that it calls."""
 
     place: str
-    source: str
     words: str
+    own: str = ""
+    reached: str = ""
 
     @property
     def label(self) -> str:
         """The oracle, or nothing."""
-        found = LINE.match(self.words)
-        return "" if found is None else found[1] or found[2]
+        result = LINE.match(self.words)
+        return "" if result is None else result[1] or result[2]
 
 
 def labelled_in(path: Path) -> Iterator[Labelled]:
-    """Every test function of a file."""
-    source = path.read_text()
-    for node in ast.walk(ast.parse(source)):
+    """Every test function of a file; its code where the label asks for it."""
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            words = ast.get_docstring(node) or ""
-            body = (ast.get_source_segment(source, node) or "").replace(words, "")
-            yield Labelled(f"{path.relative_to(ROOT)}::{node.name}", body, words)
+            test = Labelled(f"{path.name}::{node.name}", ast.get_docstring(node) or "")
+            if path.is_relative_to(ROOT):
+                test = test._replace(place=f"{path.relative_to(ROOT)}::{node.name}")
+            if test.label in WORKED_OUT_BY:
+                test = test._replace(own=own_code(node), reached=reached_code(path, node.name))
+            yield test
 
 
 TESTS = [test for path in FILES for test in labelled_in(path)]
@@ -69,16 +75,52 @@ def test_a_test_names_one_oracle() -> None:
 @pytest.mark.parametrize("label", WORKED_OUT_BY)
 def test_labels_are_true(label: str) -> None:
     """contract: a test that says it integrates, enumerates or differentiates does so."""
-    wrong = []
-    for test in TESTS:
-        if test.label == label:
-            looked_at = test.source if label == "enumeration" else (ROOT / test.place.partition("::")[0]).read_text()
-            if not re.search(WORKED_OUT_BY[label], looked_at):
-                wrong.append(test.place)
+    wrong = untrue([test for test in TESTS if test.label == label])
     assert not wrong, "\n".join(wrong)
+
+
+def untrue(tests: Iterable[Labelled]) -> list[str]:
+    """Places of tests whose code does not do what their label says."""
+    return [
+        test.place
+        for test in tests
+        if test.label in WORKED_OUT_BY
+        and not re.search(WORKED_OUT_BY[test.label], test.own if test.label == "enumeration" else test.reached)
+    ]
+
+
+def test_words_are_no_work(tmp_path: Path) -> None:
+    """contract: neither a docstring, nor a comment, nor a helper that is not called makes a label true; one that is
+    called does."""
+    path = tmp_path / "test_example.py"
+    path.write_text(
+        '''
+from oracles import normal as oracle
+
+def helper():
+    return quad(abs, 0, 1)
+
+def test_helped():
+    """quadrature: by a helper."""
+    assert helper()
+
+def test_by_an_oracle():
+    """quadrature: by an oracle."""
+    assert oracle.gauss
+
+def test_said():
+    """quadrature: quad(f, 0, 1)."""
+    assert 1  # quad(f, 0, 1)
+
+def test_counted():
+    """enumeration: for all in product(f, g)."""
+    """product(f, g)"""
+'''
+    )
+    assert untrue(labelled_in(path)) == ["test_example.py::test_said", "test_example.py::test_counted"]
 
 
 @pytest.mark.parametrize("words", ["Identity: x", "enumeration", "property: x", "golden: x", "twin, rate: x", ""])
 def test_other_labels_are_seen(words: str) -> None:
     """contract: capitals, labels that are none, and golden values without a reason."""
-    assert not Labelled("", "", words).label
+    assert not Labelled("", words).label

@@ -31,9 +31,9 @@ def test_log_score() -> None:
 
 def test_pit() -> None:
     """quadrature: the density integrated up to y."""
-    for y, m, s, found in zip(Y[:8], MEAN, STD, metrics.pit(Y, MEAN, STD), strict=False):
+    for y, m, s, result in zip(Y[:8], MEAN, STD, metrics.pit(Y, MEAN, STD), strict=False):
         area, _ = integrate.quad(stats.norm(m, s).pdf, m - 12 * s, y, epsabs=1e-12)
-        assert found == pytest.approx(area, abs=1e-9)
+        assert result == pytest.approx(area, abs=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
@@ -187,10 +187,10 @@ def test_aurc() -> None:
     """calibration: a mean for every coverage; ties score what all their orders score on average."""
     loss, doubt = np.abs(Y), np.round(STD, 1)
     orders = [np.lexsort((RNG.random(60), doubt)) for _ in range(4000)]
-    found = [np.mean([loss[o[:k]].mean() for k in range(1, 61)]) for o in orders[:1]]
-    found += [np.mean(np.cumsum(loss[o]) / np.arange(1, 61)) for o in orders]
-    assert metrics.aurc(loss, doubt) == pytest.approx(np.mean(found), abs=4 * np.std(found) / math.sqrt(4000))
-    assert np.std(found) > 0
+    results = [np.mean([loss[o[:k]].mean() for k in range(1, 61)]) for o in orders[:1]]
+    results += [np.mean(np.cumsum(loss[o]) / np.arange(1, 61)) for o in orders]
+    assert metrics.aurc(loss, doubt) == pytest.approx(np.mean(results), abs=4 * np.std(results) / math.sqrt(4000))
+    assert np.std(results) > 0
     assert metrics.aurc(loss, np.zeros(60)) == pytest.approx(loss.mean(), rel=1e-12)
     assert metrics.aurc(loss, loss) < metrics.aurc(loss, doubt)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 import pytest
 
@@ -16,7 +17,6 @@ import tdamp
 from tdamp import TDAMPRegressor, algorithm
 from tdamp.estimators import fitting
 from tdamp.selection import cross_validation, refit
-from tdamp.training.fit import TrainingJob
 
 SOURCE = f"{Path(tdamp.__file__).parent}/"
 PAGE = Path(__file__).parents[1] / "docs/architecture.md"
@@ -66,13 +66,13 @@ def walk(work: Callable[[], Any]) -> Walk:
 
 def stack(frame: FrameType | None) -> list[str]:
     """The package's functions that wait for this one, from within."""
-    found = []
+    results = []
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(SOURCE):
-            found.append(f"{code.co_filename.removeprefix(SOURCE)}: {code.co_qualname}")
+            results.append(f"{code.co_filename.removeprefix(SOURCE)}: {code.co_qualname}")
         frame = frame.f_back
-    return found
+    return results
 
 
 def regressor(**options: Any) -> TDAMPRegressor:
@@ -82,25 +82,27 @@ def regressor(**options: Any) -> TDAMPRegressor:
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder of compiled programs, which is made once in a process, is no part of the way."""
+    """What is done once in a process is no part of the way: the folder of compiled programs, and JAX's search for
+    devices, which asks for modules by name."""
     monkeypatch.setattr(fitting, "FOLDER", ["there"])
+    jax.devices()
 
 
-def check(found: Walk) -> None:
+def check(walked: Walk) -> None:
     """Few frames between the ends, and few files."""
-    assert len(found.between()) <= MOST_FRAMES, "\n".join(found.frames)
-    assert len(found.files) - 2 <= MOST_FILES, "\n".join(found.files)
+    assert len(walked.between()) <= MOST_FRAMES, "\n".join(walked.frames)
+    assert len(walked.files) - 2 <= MOST_FILES, "\n".join(walked.files)
 
 
 def test_without_held_out_rows() -> None:
     """contract: from fit to em_iteration; the page lists every frame and every file in the order they are entered."""
     model = regressor(early_stopping=False)
-    found = walk(lambda: model.fit(X, X[:, 0]))
-    check(found)
+    walked = walk(lambda: model.fit(X, X[:, 0]))
+    check(walked)
     page = PAGE.read_text()
     frames, files = (block.splitlines() for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL))
-    assert [line.strip() for line in frames] == found.frames, "\n".join(found.frames)
-    assert [line.split()[0] for line in files] == found.files, "\n".join(found.files)
+    assert [line.strip() for line in frames] == walked.frames, "\n".join(walked.frames)
+    assert [line.split()[0] for line in files] == walked.files, "\n".join(walked.files)
 
 
 def test_with_held_out_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,36 +112,32 @@ def test_with_held_out_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     check(walk(lambda: model.fit(X, X[:, 0])))
 
 
-def test_inside_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """contract: folds are trained in threads; from the start of one, and the frames before it, they are as few."""
-    jobs: list[TrainingJob] = []
-    before: list[str] = []
+class Here:
+    """In place of the threads: the folds in this one."""
 
-    def instead(job: TrainingJob, *rest: Any) -> None:
-        jobs.append(job)
-        before.extend(stack(sys._getframe(1)))
-        raise InterruptedError
+    def __init__(self, _: int) -> None:
+        pass
 
-    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr(refit, "predict_folds", instead)
-        regressor().fit(X, X[:, 0])
+    def __enter__(self) -> Here:
+        return self
 
-    class Here:
-        """In place of the threads: the first fold in this one."""
+    def __exit__(self, *_: object) -> None:
+        pass
 
-        def __init__(self, _: int) -> None:
-            pass
+    map = staticmethod(map)
 
-        def __enter__(self) -> Here:
-            return self
 
-        def __exit__(self, *_: object) -> None:
-            pass
-
-        map = staticmethod(map)
-
+def test_with_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: the first training of a fit as it is by default; frames before its thread and in it are counted
+    together."""
     monkeypatch.setattr(cross_validation, "ThreadPoolExecutor", Here)
-    (job,) = jobs
-    found = walk(lambda: cross_validation.predict_folds(job, np.arange(60) % 5))
-    assert found.frames[1].endswith("train_without")
-    assert len(before) <= MOST_FRAMES and len(found.between()) <= MOST_FRAMES, "\n".join([*before[::-1], *found.frames])
+    model = regressor()
+    walked = walk(lambda: model.fit(X, X[:, 0]))
+    check(walked)
+    place = walked.frames.index("training/fit.py: train")
+    assert walked.frames[place - 1] == "selection/refit.py: select_by_folds"
+    page = PAGE.read_text()
+    more = set(walked.files) - {
+        line.split()[0] for line in re.findall(r"```text\n(.*?)```", page, re.DOTALL)[1].splitlines()
+    }
+    assert "`select_by_folds`" in page and all(f"`{file}`" in page for file in more), more

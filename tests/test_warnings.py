@@ -27,13 +27,13 @@ def sentences(text: str) -> list[str]:
 
 def messages_of(path: Path) -> list[str]:
     """The messages of the `warnings.warn` calls of a file, with {} for what is filled in."""
-    found = []
+    results = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
             message = node.args[0]
             parts = message.values if isinstance(message, ast.JoinedStr) else [message]
-            found.append("".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts))
-    return found
+            results.append("".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts))
+    return results
 
 
 WARNERS = {

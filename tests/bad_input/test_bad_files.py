@@ -77,15 +77,15 @@ def campaign(folder: Path, counts: dict[str, int]) -> dict[str, Counter[str]]:
     )  # fmt: skip
     print(run.stdout)
     assert run.returncode == 0, f"crash or hang at {(folder / 'now').read_text()}: {run.stderr[-3000:]}"
-    found = [json.loads(line) for line in run.stdout.splitlines()]
-    assert {one["kind"]: one["faults"] for one in found if one["faults"]} == {}
-    return {one["kind"]: Counter(one["outcomes"]) for one in found}
+    results = [json.loads(line) for line in run.stdout.splitlines()]
+    assert {one["kind"]: one["faults"] for one in results if one["faults"]} == {}
+    return {one["kind"]: Counter(one["outcomes"]) for one in results}
 
 
-def check(counts: dict[str, int], found: dict[str, Counter[str]]) -> None:
+def check(counts: dict[str, int], result: dict[str, Counter[str]]) -> None:
     """Every mutation has an outcome; without a mended hash no other answer comes of it; and the fuzz bites."""
     for kind, count in counts.items():
-        outcomes = found[kind]
+        outcomes = result[kind]
         assert outcomes.total() == count
         assert outcomes["refused"] > count / 10, f"{kind}: the mutations miss the file"
         if "mended" not in kind and kind not in WITHOUT_A_HASH:
@@ -104,11 +104,11 @@ def test_ten_thousand_spoiled_files(clean: Path) -> None:
     check(MANY, campaign(clean, MANY))
 
 
-def test_the_watch_hears_code(tmp_path: Path) -> None:
+def test_the_watch_sees_code(tmp_path: Path) -> None:
     """contract: the audit hook of the campaign notices a pickle that calls a system command, and an exec."""
     code = (
         "import sys, pickle; from helpers import fuzz_files as f; sys.addaudithook(f.listen); f.listening.append(True);"
-        "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.heard))"
+        "exec('1'); pickle.loads(b\"cos\\nsystem\\n(S'true'\\ntR.\"); print(' | '.join(f.code_run))"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=SCRIPT.parents[1], capture_output=True, text=True, check=True, env=os.environ

@@ -127,27 +127,27 @@ def outcome(model: Any, X: Any, y: Any, weight: Any) -> str:
 
 def count(examples: int) -> Counter[str]:
     """The outcomes of both, over so many examples each."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
 
     @settings(max_examples=examples)
     @given(tables(), columns(), LABELS, WEIGHTS)
     def run(X: Any, y: list[Any], labels: list[Any], weight: Any) -> None:
-        found[f"regression {outcome(regressor(), X, y, weight)}"] += 1
-        found[f"classification {outcome(classifier(), X, labels, weight)}"] += 1
+        result[f"regression {outcome(regressor(), X, y, weight)}"] += 1
+        result[f"classification {outcome(classifier(), X, labels, weight)}"] += 1
 
     run()
-    return found
+    return result
 
 
 def test_random_tables() -> None:
     """contract: a clear error, or predictions that are proper distributions; both are met often."""
-    found = count(EXAMPLES)
-    assert min(found[f"{task} {end}"] for task in TASKS for end in ("learned", "refused")) >= EXAMPLES / 10, found
+    result = count(EXAMPLES)
+    assert min(result[f"{task} {end}"] for task in TASKS for end in ("learned", "refused")) >= EXAMPLES / 10, result
 
 
 @pytest.mark.soak
 def test_many_random_tables() -> None:
     """contract: as above, thousands of times; the outcomes are printed (run with -s)."""
-    found = count(MANY_EXAMPLES)
-    print(dict(found))
-    assert found.total() >= MANY_EXAMPLES
+    result = count(MANY_EXAMPLES)
+    print(dict(result))
+    assert result.total() >= MANY_EXAMPLES

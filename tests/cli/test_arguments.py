@@ -32,8 +32,8 @@ from tdamp.federated.aggregation.catalog import RULES
 )
 def test_arguments_that_are_understood(kind: str, text: str, expected: object) -> None:
     """contract: what each spelling means, its type included (1 unit is not a share of 1.0)."""
-    found = getattr(arguments, kind)(text)
-    assert found == expected and type(found) is type(expected)
+    actual = getattr(arguments, kind)(text)
+    assert actual == expected and type(actual) is type(expected)
 
 
 @pytest.mark.parametrize(

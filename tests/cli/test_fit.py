@@ -23,13 +23,13 @@ from tdamp.training.events import KEPT
 def test_facts(regression: Example) -> None:
     """identity: rows add up, sizes follow from the widths, and keep is met."""
     assert regression.result.code == 0, regression.result.err
-    found = regression.result.json
-    assert (found["train_rows"], found["test_rows"], found["task"]) == (120, 30, "regression")
-    asked, left = found["size"]["asked"], found["size"]["left"]
+    result = regression.result.json
+    assert (result["train_rows"], result["test_rows"], result["task"]) == (120, 30, "regression")
+    asked, left = result["size"]["asked"], result["size"]["left"]
     # area, district (3), sold, garden and its mark
     assert asked["widths"] == [7, 16, 1] and asked["parameters"] == 8 * 16 + 17
-    assert left["widths"] == [7, 8, 1] and left["units"] == 15 and found["groups"] == [8, 16]  # inputs are spared
-    assert any("garden" in note and "missing" in note for note in found["notes"])
+    assert left["widths"] == [7, 8, 1] and left["units"] == 15 and result["groups"] == [8, 16]  # inputs are spared
+    assert any("garden" in note and "missing" in note for note in result["notes"])
     assert "garden" in regression.result.err  # the notes are printed too, beside the JSON
 
 
@@ -68,9 +68,9 @@ def test_log(regression: Example, tmp_path: Path) -> None:
 def test_classes(classification: Example) -> None:
     """identity: text targets make a classification with these classes, scored as one."""
     assert classification.result.code == 0, classification.result.err
-    found = classification.result.json
-    assert found["task"] == "classification"
-    assert set(found["test"]) == {"rows", "accuracy", "accuracy_of_commonest", "log_score", "ece"}
+    result = classification.result.json
+    assert result["task"] == "classification"
+    assert set(result["test"]) == {"rows", "accuracy", "accuracy_of_commonest", "log_score", "ece"}
     assert list(tdamp.load(classification.model).classes_) == ["high", "low", "middle"]
 
 

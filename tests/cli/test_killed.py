@@ -67,9 +67,9 @@ def test_killed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load = checkpoint.Stage.load
 
     def loaded(self: checkpoint.Stage) -> Any:
-        found = load(self)
-        trained.append(0 if found is None else len(found[1]["history"]))
-        return found
+        actual = load(self)
+        trained.append(0 if actual is None else len(actual[1]["history"]))
+        return actual
 
     monkeypatch.setattr(checkpoint.Stage, "load", loaded)
     assert call(*arguments, "--out", tmp_path / "m", "--checkpoint", place).code == 0
@@ -89,11 +89,11 @@ KILLS = 10
 
 def epochs_of(place: Path) -> dict[str, int]:
     """How far each training has come, as its files say."""
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for path in sorted(place.glob("*.checkpoint")):
         stage, epochs = path.stem.split("-")
-        found[stage] = int(epochs)
-    return found
+        results[stage] = int(epochs)
+    return results
 
 
 @pytest.mark.soak

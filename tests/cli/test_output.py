@@ -19,8 +19,8 @@ def test_json_has_no_infinity(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_numbers_for_reading() -> None:
     """contract: thousands are marked, digits limited, and a dash stands for none."""
-    found = [output.format_number(value) for value in (12345, 0.123456, 12345.678, None, float("nan"))]
-    assert found == ["12,345", "0.1235", "1.235e+04", "-", "-"]
+    results = [output.format_number(value) for value in (12345, 0.123456, 12345.678, None, float("nan"))]
+    assert results == ["12,345", "0.1235", "1.235e+04", "-", "-"]
 
 
 def test_columns_are_aligned() -> None:

@@ -72,10 +72,10 @@ def test_scores_only_where_the_target_is(regression: Example, new: Path, tmp_pat
     result = call("predict", regression.model, new)
     assert "RMSE" in result.err and "RMSE" not in result.out
     half = csv(tmp_path, "half.csv", frame.assign(price=frame["price"].where(frame.index < 12)))
-    found = call("predict", regression.model, half, "--json").json
-    assert (found["rows"], found["scores"]["rows"]) == (30, 12)
+    actual = call("predict", regression.model, half, "--json").json
+    assert (actual["rows"], actual["scores"]["rows"]) == (30, 12)
     first = csv(tmp_path, "first.csv", frame.iloc[:12])
-    assert found["scores"]["rmse"] == pytest.approx(
+    assert actual["scores"]["rmse"] == pytest.approx(
         call("predict", regression.model, first, "--json").json["scores"]["rmse"]
     )
     for none in (frame.drop(columns="price"), frame.assign(price=None)):
@@ -149,8 +149,8 @@ def test_models_that_cannot_be_read(regression: Example, new: Path, tmp_path: Pa
 def test_model_saved_from_python(regression: Example, tmp_path: Path) -> None:
     """identity: a folder without encoder and facts can still be inspected, exported and reported."""
     tdamp.save(tdamp.load(regression.model), tmp_path / "m")
-    found = call("inspect", tmp_path / "m", "--json").json
-    assert found["size"] == call("inspect", regression.model, "--json").json["size"] and len(found["columns"]) == 7
+    result = call("inspect", tmp_path / "m", "--json").json
+    assert result["size"] == call("inspect", regression.model, "--json").json["size"] and len(result["columns"]) == 7
     assert call("inspect", tmp_path / "m").code == 0
     assert call("export", tmp_path / "m", "--to", "numpy", "--out", tmp_path / "m.py").code == 0
     assert call("report", tmp_path / "m", "--out", tmp_path / "r.html").code == 0

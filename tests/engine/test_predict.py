@@ -148,7 +148,7 @@ def test_class_probs_at_the_extremes(dtype: str) -> None:
 
 
 def test_log_class_probs_of_a_lost_class() -> None:
-    """quadrature: the log-probability of a class that has lost by ten sds, in float32, against the closed form."""
+    """identity: the log-probability of a class that has lost by ten sds, in float32, has a closed form."""
     z = Moments(jnp.asarray([[0.0, 20.0]], jnp.float32), jnp.ones((1, 2), jnp.float32))
     ours = log_class_probs(z, jnp.float32(2.0))
     np.testing.assert_allclose(ours[0, 0], norm.logcdf(-10.0), rtol=1e-5)  # margin -20, variance 1 + 1 + 2

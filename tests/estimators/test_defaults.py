@@ -95,10 +95,10 @@ def test_the_signal_neither_fades_nor_grows_with_depth() -> None:
     x, y = rng.normal(size=(400, 64)).astype(np.float32), rng.normal(size=(400, 2)).astype(np.float32)
     spread = {}
     for scale in (0.7, deep(17, 1.0, 1)["init_scale"]):
-        u, found = x, []
+        u, result = x, []
         for layer in init(network, Settings(init_scale=scale), np.random.default_rng(1), x, y).layers[:-1]:
             z = (u - u.mean(0)) @ np.asarray(layer.weight.mean)
-            found.append(z.std(0).mean())
+            result.append(z.std(0).mean())
             u = np.maximum(z, 0)
-        spread[scale] = found[-1] / found[0]
+        spread[scale] = result[-1] / result[0]
     assert spread[0.7] < 1e-3 and 1 / 3 < spread[1.2] < 3

@@ -85,13 +85,13 @@ def test_the_relevant_inputs_are_found(friedman: tuple[np.ndarray, np.ndarray]) 
 def test_predictive_parts_agree(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """identity: std, interval and quantiles all follow from mean, epistemic and aleatoric standard deviation."""
     X = friedman[0][300:]
-    found = regressor.predict_distribution(X)
+    result = regressor.predict_distribution(X)
     mean, std = regressor.predict(X, return_std=True)
-    np.testing.assert_array_equal(mean, found.mean)
-    np.testing.assert_allclose(std, np.sqrt(found.epistemic_std**2 + found.aleatoric_std**2))
-    np.testing.assert_allclose(found.aleatoric_std, np.sqrt(regressor.noise_var_[0]))
+    np.testing.assert_array_equal(mean, result.mean)
+    np.testing.assert_allclose(std, np.sqrt(result.epistemic_std**2 + result.aleatoric_std**2))
+    np.testing.assert_allclose(result.aleatoric_std, np.sqrt(regressor.noise_var_[0]))
     low, high = regressor.predict_interval(X, 0.9).T
-    reach = t.ppf(0.95, found.dof) * np.sqrt((found.dof - 2) / found.dof)  # of a Student's t with this std
+    reach = t.ppf(0.95, result.dof) * np.sqrt((result.dof - 2) / result.dof)  # of a Student's t with this std
     np.testing.assert_allclose(high - low, 2 * reach * std, rtol=1e-6)
     quantiles = regressor.predict_quantiles(X, (0.05, 0.5, 0.95))
     np.testing.assert_allclose(quantiles, np.stack([low, mean, high], 1))
@@ -116,9 +116,9 @@ def test_intervals_hold_what_they_promise(
 def test_log_score(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """identity: the mean log density of the observations under Student's t."""
     X, y = friedman
-    found = regressor.predict_distribution(X)
-    scale = found.std * np.sqrt((found.dof - 2) / found.dof)
-    assert regressor.log_score(X, y) == pytest.approx(t.logpdf(y, found.dof, found.mean, scale).mean())
+    result = regressor.predict_distribution(X)
+    scale = result.std * np.sqrt((result.dof - 2) / result.dof)
+    assert regressor.log_score(X, y) == pytest.approx(t.logpdf(y, result.dof, result.mean, scale).mean())
 
 
 def test_samples_of_the_posterior_have_its_moments(
@@ -130,9 +130,9 @@ def test_samples_of_the_posterior_have_its_moments(
     """
     X = friedman[0][:20]
     draws = np.array([sample(X)[:, 0] for sample in regressor.sample_posterior(400, random_state=0)])
-    found = regressor.predict_distribution(X)
-    epistemic_std = found.epistemic_std / np.sqrt(regressor.fitted_.calibration.epistemic)  # as the posterior has it
-    assert (np.abs(draws.mean(0) - found.mean) < 5 * draws.std(0) / 20 + 0.3 * epistemic_std).all()
+    result = regressor.predict_distribution(X)
+    epistemic_std = result.epistemic_std / np.sqrt(regressor.fitted_.calibration.epistemic)  # as the posterior has it
+    assert (np.abs(draws.mean(0) - result.mean) < 5 * draws.std(0) / 20 + 0.3 * epistemic_std).all()
     assert 0.6 < np.median(draws.std(0) / epistemic_std) < 1.6
 
 
@@ -217,7 +217,7 @@ def test_classifier(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.nd
     assert list(classifier.feature_names_in_) == list(X.columns)
 
 
-def test_unknown_class_is_told(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.ndarray]) -> None:
+def test_an_unknown_class_is_refused(classifier: TDAMPClassifier, iris: tuple[pd.DataFrame, np.ndarray]) -> None:
     """contract: a label training never saw is named, with those it knew."""
     with pytest.raises(ValueError, match=r"'rose', which training did not.*setosa"):
         classifier.log_score(iris[0][:2], ["rose", "setosa"])
@@ -259,9 +259,9 @@ def test_streaming_learns_and_equals_nothing_twice() -> None:
     scores, spreads = [], []
     for start in range(0, 1500, 250):
         model.partial_fit(X[start : start + 250], y[start : start + 250])
-        found = model.predict_distribution(X[1500:])
+        result = model.predict_distribution(X[1500:])
         scores.append(model.score(X[1500:], y[1500:]))
-        spreads.append(found.epistemic_std.mean())
+        spreads.append(result.epistemic_std.mean())
     assert scores[-1] > 0.9 and scores[-1] > scores[0]
     assert spreads[-1] < 0.7 * spreads[0]
     assert model.n_iter_ == 6
@@ -374,14 +374,14 @@ def test_pickles_after_predict(regressor: TDAMPRegressor, friedman: tuple[np.nda
         (dict(groups=[0, 1]), "groups has shape"),
     ],
 )
-def test_bad_parameters_are_told(change: dict, words: str, friedman: tuple[np.ndarray, np.ndarray]) -> None:
+def test_bad_parameters_are_refused(change: dict, words: str, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """contract: each raises ValueError that names the parameter and what it may be, at fit and not before."""
     model = TDAMPRegressor(**{"hidden_layer_sizes": (8,), **change})
     with pytest.raises(ValueError, match=words):
         model.fit(*friedman)
 
 
-def test_bad_levels_are_told(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
+def test_bad_levels_are_refused(regressor: TDAMPRegressor, friedman: tuple[np.ndarray, np.ndarray]) -> None:
     """contract: quantiles and coverages outside (0, 1)."""
     with pytest.raises(ValueError, match="quantiles"):
         regressor.predict_quantiles(friedman[0], (0.0, 0.5))
@@ -426,7 +426,7 @@ def test_samples_where_the_noise_varies(friedman: tuple[np.ndarray, np.ndarray])
     for Y in (100 + 5 * y, np.stack([100 + 5 * y, -y], 1)):
         model = TDAMPRegressor((16,), noise="varying", max_epochs=5, early_stopping=False, random_state=0).fit(X, Y)
         draws = np.array([sample(X[:20]) for sample in model.sample_posterior(200, random_state=0)])
-        found = model.predict_distribution(X[:20])
+        result = model.predict_distribution(X[:20])
         assert draws.shape == (200, 20, Y.reshape(len(Y), -1).shape[1])
-        error = np.abs(draws.mean(0) - found.mean.reshape(20, -1))
-        assert (error < 5 * draws.std(0) / np.sqrt(200) + 0.3 * found.epistemic_std.reshape(20, -1)).all()
+        error = np.abs(draws.mean(0) - result.mean.reshape(20, -1))
+        assert (error < 5 * draws.std(0) / np.sqrt(200) + 0.3 * result.epistemic_std.reshape(20, -1)).all()

@@ -84,12 +84,12 @@ def test_streams_without_a_fit(make: Callable[[int, int], Table]) -> None:
     (x, y), new = make(2000, 1), make(NEW, 99)
     model = TDAMPRegressor((32,), batch_size=20, random_state=0).partial_fit(x[:200], y[:200])
     assert not model.fitted_.calibration.stretches  # nothing was predicted yet
-    found = []
+    results = []
     for start in range(200, 2000, 200):
         model.partial_fit(x[start : start + 200], y[start : start + 200])
-        found.append(inside(model, new))
-    assert 0.95 - tolerance(200) < min(found) and max(found) < 0.95 + tolerance(200) + 0.03
-    assert abs(found[-1] - 0.95) < tolerance(200)
+        results.append(inside(model, new))
+    assert 0.95 - tolerance(200) < min(results) and max(results) < 0.95 + tolerance(200) + 0.03
+    assert abs(results[-1] - 0.95) < tolerance(200)
     assert (PRIOR_STD > DRIFT_STD).all()
 
 
@@ -157,22 +157,22 @@ def test_a_row_of_a_stream_counts_once() -> None:
     x = rng.normal(size=(64, 1))
     y = 0.5 * x[:, 0] + rng.normal(size=64)
     model = TDAMPRegressor((), standardize=False, noise_update="fixed", batch_size=64, random_state=0)
-    found = []
+    results = []
     for _ in range(12):
         model.partial_fit(x, y)
         layer = model.fitted_.state.layers[0]
-        found.append(1 / float(layer.weight.var[0, 0]))
+        results.append(1 / float(layer.weight.var[0, 0]))
     noise = float(model.fitted_.state.noise_var[0])
     whole = float(np.square(x - np.asarray(layer.centre)).sum()) / noise
-    assert np.diff(found)[-1] == pytest.approx(whole, rel=0.01) and (np.diff(found) < 1.01 * whole).all()
+    assert np.diff(results)[-1] == pytest.approx(whole, rel=0.01) and (np.diff(results) < 1.01 * whole).all()
 
 
 @pytest.fixture
 def caught() -> Iterator[list[warnings.WarningMessage]]:
     """Warnings that a test has caused."""
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always", TrainingWarning)
-        yield found
+        yield result
 
 
 @TABLES
@@ -267,7 +267,7 @@ def test_the_best_epoch_is_the_one_that_is_kept() -> None:
     best = max(seen, key=lambda epoch: seen[epoch][0])
     assert model.fitted_.epoch == best < model.n_iter_ == best + 3
     assert model.history_["held_out"].tolist() == [score for score, _ in seen.values()]
-    found = batched.log_probs(model.fitted_, rows)
-    np.testing.assert_allclose(found, seen[best][1], rtol=1e-5, atol=1e-6)
-    assert np.abs(found - seen[model.n_iter_][1]).max() > 1e-3
+    result = batched.log_probs(model.fitted_, rows)
+    np.testing.assert_allclose(result, seen[best][1], rtol=1e-5, atol=1e-6)
+    assert np.abs(result - seen[model.n_iter_][1]).max() > 1e-3
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.fitted_.state.layers[0].weight))

@@ -71,9 +71,9 @@ def test_an_explicit_parameter_wins() -> None:
     network = Network((10, 12, 6, 1))
     base, _ = settings_of(TDAMPRegressor((12, 6), preset="paper"), network, 90)
     for name, value in EXPLICIT.items():
-        found, held = settings_of(TDAMPRegressor((12, 6), preset="paper", **{name: value}), network, 90)
-        differ = {key for key in vars(base) if getattr(base, key) != getattr(found, key)}
-        assert differ == {name} and getattr(found, name) == value and not held
+        result, held = settings_of(TDAMPRegressor((12, 6), preset="paper", **{name: value}), network, 90)
+        differ = {key for key in vars(base) if getattr(base, key) != getattr(result, key)}
+        assert differ == {name} and getattr(result, name) == value and not held
     assert settings_of(TDAMPRegressor(preset="paper", early_stopping=True), network, 90)[1]
     plain = settings_of(TDAMPRegressor((12, 6)), network, 90)
     spelt = {"prior": "gaussian", "pruning": "exact", "pasp": "anchored", "prediction": "posterior", "sweeps": 1}
@@ -96,8 +96,8 @@ def test_a_regression_by_its_mean(regressor: TDAMPRegressor) -> None:
         mean, mean_outputs(regressor, X)[:, 0] * regressor.y_scale_ + regressor.y_mean_, rtol=1e-5
     )
     np.testing.assert_allclose(std**2, np.full(len(X), regressor.noise_var_[0]), rtol=1e-6)
-    found = regressor.predict_distribution(X)
-    assert not found.epistemic_std.any() and np.isinf(found.dof).all()
+    result = regressor.predict_distribution(X)
+    assert not result.epistemic_std.any() and np.isinf(result.dof).all()
 
 
 def test_classes_by_their_mean(classifier: TDAMPClassifier) -> None:
@@ -106,18 +106,18 @@ def test_classes_by_their_mean(classifier: TDAMPClassifier) -> None:
     exact = class_probs(Moments(z, np.zeros_like(z)), np.float64(classifier.noise_var_))
     np.testing.assert_allclose(classifier.predict_proba(FLOWERS), exact, atol=1e-5)
     np.testing.assert_array_equal(classifier.predict(FLOWERS), z.argmax(1))
-    found = classifier.predict_distribution(FLOWERS)
-    np.testing.assert_allclose(found.mean, z, rtol=1e-4, atol=1e-5)
-    assert not found.epistemic_std.any()
+    actual = classifier.predict_distribution(FLOWERS)
+    np.testing.assert_allclose(actual.mean, z, rtol=1e-4, atol=1e-5)
+    assert not actual.epistemic_std.any()
 
 
 def test_by_the_mean_without_the_preset() -> None:
     """contract: rows held out still tell how wide to predict, and there is nothing epistemic to be stretched."""
     model = TDAMPRegressor((8,), prediction="mean", max_epochs=6, random_state=0).fit(X, Y)
-    found = model.predict_distribution(X)
-    assert not found.epistemic_std.any() and np.isfinite(found.std).all() and np.isfinite(found.dof).all()
+    actual = model.predict_distribution(X)
+    assert not actual.epistemic_std.any() and np.isfinite(actual.std).all() and np.isfinite(actual.dof).all()
     exact = mean_outputs(model, X)[:, 0] * model.y_scale_ + model.y_mean_
-    np.testing.assert_allclose(found.mean, exact, rtol=1e-5)
+    np.testing.assert_allclose(actual.mean, exact, rtol=1e-5)
     assert np.isfinite(model.log_score(X, Y))
 
 
@@ -133,9 +133,9 @@ def test_saved_and_exported(name: str, request: pytest.FixtureRequest, tmp_path:
     np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
     plain = model.to_plain()
     to_numpy(plain, tmp_path / "n.py")
-    found = runpy.run_path(str(tmp_path / "n.py"))["predict_distribution"](rows)
+    result = runpy.run_path(str(tmp_path / "n.py"))["predict_distribution"](rows)
     wanted = model.predict(rows, return_std=True) if regression else model.predict_proba(rows)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
     ort = pytest.importorskip("onnxruntime")
     to_onnx(plain, tmp_path / "o.onnx")
     outputs = ort.InferenceSession(str(tmp_path / "o.onnx")).run(None, {"x": rows.astype(np.float32)})
@@ -185,20 +185,20 @@ def test_the_command_line(tmp_path: Path) -> None:
     options = ["--trust", "none", "--noise-every", "minibatch", "--centre-rate", "0.1", "--noise-rate", "0.3"]
     options += ["--active-threshold", "0.8", "--init-active-prob", "0.6", "--prediction", "posterior"]
     fit_houses = ["fit", data, "--target", "price", "--hidden", "8", "--epochs", "2", "--preset", "paper"]
-    said = call(*fit_houses, *options, "--out", tmp_path / "m")
-    assert said.code == 0, said.err
+    ran = call(*fit_houses, *options, "--out", tmp_path / "m")
+    assert ran.code == 0, ran.err
     made = load(tmp_path / "m").settings_
     assert made.trust == math.inf and made.noise_every == "minibatch" and made.centre_rate == 0.1
     assert made.noise_rate == 0.3
     assert (made.active_threshold, made.init_active_prob, made.prediction) == (0.8, 0.6, "posterior")
     assert (made.prior, made.pasp, made.pruning, made.sweeps) == ("group", "paper", "paper", 1)
-    said = call(*fit_houses, "--out", tmp_path / "n")
-    assert said.code == 0 and load(tmp_path / "n").settings_.prediction == "mean"
+    ran = call(*fit_houses, "--out", tmp_path / "n")
+    assert ran.code == 0 and load(tmp_path / "n").settings_.prediction == "mean"
     for option, value, word in (
         ("--trust", "0", "none for no limit"),
         ("--centre-rate", "1", "below 1"),
         ("--active-threshold", "2", "at most 1"),
         ("--preset", "mine", "paper"),
     ):
-        said = call(*fit_houses, option, value, "--out", tmp_path / "x")
-        assert said.code == 2 and word in said.err
+        ran = call(*fit_houses, option, value, "--out", tmp_path / "x")
+        assert ran.code == 2 and word in ran.err

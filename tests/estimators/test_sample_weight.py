@@ -23,10 +23,10 @@ def classifier(**changes: object) -> TDAMPClassifier:
 
 
 @pytest.mark.parametrize("kind", ["arrays", "source", "stream", "classes"])
-def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
+def test_weights_that_make_one_row_of_all_are_warned_of(kind: str) -> None:
     """contract: the sum and the remedy, at the caller's line; weights up to half a row and more are no matter."""
     light, model = np.full(200, 1 / 200), TDAMPRegressor((8,), max_epochs=2, random_state=0)
-    with pytest.warns(TrainingWarning, match=r"mean of 0\.00\d+.*rows count as 1: .*sample_weight\.mean\(\)") as heard:
+    with pytest.warns(TrainingWarning, match=r"mean of 0\.00\d+.*rows count as 1: .*sample_weight\.mean\(\)") as caught:
         if kind == "arrays":
             model.fit(X, Y, light)
         elif kind == "source":
@@ -35,7 +35,7 @@ def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
             model.partial_fit(X, Y, light)
         else:
             classifier(class_weight=HEAVY).fit(X, LABELS, light)
-    assert [w.filename for w in heard if "mean of" in str(w.message)] == [__file__]
+    assert [w.filename for w in caught if "mean of" in str(w.message)] == [__file__]
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_weights_that_make_one_row_of_all_are_told(kind: str) -> None:
 )  # fmt: skip
 def test_weights_that_are_a_mistake(largest: float, mean: float, warned: str) -> None:
     """contract: rows that count as hardly any, or as many each; beyond float32 is refused."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         validation.check_weights(largest, 10 * mean, 10)
-    assert [warned in str(w.message) for w in heard] == ([True] if warned else [])
+    assert [warned in str(w.message) for w in caught] == ([True] if warned else [])
     for bad in (1e-10, 1e10, np.nan):
         with pytest.raises(ValueError, match="divide the weights by their mean"):
             validation.check_weights(bad, 1.0, 1)
@@ -90,11 +90,11 @@ def test_class_weight_in_a_stream() -> None:
     """identity: rows weighed by the dictionary, whose mean over the classes is one, whatever a batch holds of them."""
     weight = RNG.uniform(0.5, 2, 200)
     one_step = {"standardize": False, "batch_size": 64}  # heavier rows come in another order, and move the scales
-    found, twin = classifier(class_weight=HEAVY, **one_step), classifier(**one_step)
+    result, twin = classifier(class_weight=HEAVY, **one_step), classifier(**one_step)
     for rows in (np.arange(60), np.flatnonzero(LABELS == 1)[-30:]):  # the second batch is of one class
-        found.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows])
+        result.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows])
         twin.partial_fit(X[rows], LABELS[rows], [0, 1], weight[rows] * np.where(LABELS[rows], 1.5, 0.5))
-    np.testing.assert_allclose(found.predict_proba(X), twin.predict_proba(X), rtol=1e-3)
+    np.testing.assert_allclose(result.predict_proba(X), twin.predict_proba(X), rtol=1e-3)
     plain = classifier().partial_fit(X, LABELS, [0, 1])
     heavy = classifier(class_weight=HEAVY).partial_fit(X, LABELS, [0, 1])
     assert heavy.predict_proba(X)[:, 1].mean() > 1.1 * plain.predict_proba(X)[:, 1].mean()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tdamp
 from oracles import quadrature
-from tdamp import TDAMPRegressor
+from tdamp import Network, Outcome, Settings, TDAMPRegressor, fit, predictive
 from tdamp.cli import export_check
 from tdamp.factors.activations import piecewise
 from tdamp.factors.activations.catalog import ACTIVATIONS
@@ -177,6 +177,18 @@ def test_finite_in_finite_out(name: str, raw: list[tuple[float, float, float, fl
         for value in jax.tree.leaves(ours):
             assert np.all(np.isfinite(np.asarray(value)))
         assert np.all(np.asarray(ours.u_post.var) >= 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_trains(name: str) -> None:
+    """rate: on a linear function, which every member can follow, nine tenths of the variance are explained."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(200, 3))
+    y = x[:, :1] - 0.5 * x[:, 1:2] + 0.1 * rng.normal(size=(200, 1))
+    fitted = fit(Network((3, 8, 1), activation=name), x, y, Settings(max_epochs=20, batch_size=20), seed=0)
+    mean = predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, x[:, fitted.inputs]).mean
+    assert fitted.outcome is Outcome.OK and fitted.network.activation == name
+    assert np.mean(np.square(y - mean)) < 0.1 * y.var()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -87,7 +87,7 @@ def parts(layers: Sequence[Any]) -> list[np.ndarray]:
 
 
 def check_density(rule: AggregationRule) -> None:
-    """Quadrature: mean, variance and log-odds of the density that the rule is defined by, weight by weight."""
+    """Mean, variance and log-odds of the density that the rule is defined by, weight by weight."""
     layers, rows = server_layers(), [20.0, 50.0, 30.0]
     posteriors = [posterior(layers, seed) for seed in (1, 2, 3)]
     results = aggregate(rule, first_round(posteriors, rows, layers)).layers
@@ -110,7 +110,7 @@ def check_density(rule: AggregationRule) -> None:
 
 
 def check_one_client(rule: AggregationRule) -> None:
-    """Identity: the aggregate of one client is its posterior, and so is that of copies, whatever their shares."""
+    """The aggregate of one client is its posterior, and so is that of copies, whatever their shares."""
     layers = server_layers()
     alone = posterior(layers, 1)
     for rows in ([30.0], [10.0, 1.0, 500.0]):
@@ -123,7 +123,7 @@ def check_one_client(rule: AggregationRule) -> None:
 
 
 def check_client_order(rule: AggregationRule) -> None:
-    """Identity: clients that trade their numbers, and come in another order, change nothing but rounding."""
+    """Clients that trade their numbers, and come in another order, change nothing but rounding."""
     layers, rows, turn = server_layers(), [20.0, 50.0, 30.0], [2, 0, 1]
     posteriors = [posterior(layers, seed) for seed in (1, 2, 3)]
     straight = aggregate(rule, first_round(posteriors, rows)).layers
@@ -133,7 +133,7 @@ def check_client_order(rule: AggregationRule) -> None:
 
 
 def check_wide_range(rule: AggregationRule) -> None:
-    """Contract: moments over many orders of magnitude give finite means, positive variances and no NaN."""
+    """Moments over many orders of magnitude give finite means, positive variances and no NaN."""
     for scale in (0.0, 1e-6, 1.0, 1e6):
         for spread in (1e-12, 1.0, 1e12):
             posteriors = [posterior(server_layers(), seed, scale, spread) for seed in (1, 2)]
@@ -146,7 +146,7 @@ def check_wide_range(rule: AggregationRule) -> None:
 
 
 def check_units_permuted(rule: AggregationRule) -> None:
-    """Identity: permuted units give the permuted aggregate, now and (through `take`) in the next round."""
+    """Permuted units give the permuted aggregate, now and (through `take`) in the next round."""
     order = np.array([2, 0, 3, 1])
 
     def turned(layer: Any) -> Any:
@@ -170,7 +170,7 @@ def check_units_permuted(rule: AggregationRule) -> None:
 
 
 def check_memory(rule: AggregationRule) -> None:
-    """Identity: a memory that went through arrays gives the next round the same bits; anchors fit their layers."""
+    """A memory that went through arrays gives the next round the same bits; anchors fit their layers."""
     layers, rows = server_layers(), [20.0, 50.0]
     result = aggregate(rule, first_round([posterior(layers, seed) for seed in (1, 2)], rows, layers))
     arrays = rule.to_arrays(result.memory)
@@ -186,17 +186,37 @@ def check_memory(rule: AggregationRule) -> None:
 
 
 def check_name(rule: AggregationRule) -> None:
-    """Contract: the catalog finds the rule by its name, which no other part of a checkpoint has."""
+    """The catalog finds the rule by its name, which no other part of a checkpoint has."""
     assert rule_named(rule.name) is rule and rule.name not in CHECKPOINT_NAMES and "." not in rule.name
 
 
-CHECKS = [check for name, check in globals().items() if name.startswith("check_")]
+IDENTITIES = (check_one_client, check_client_order, check_units_permuted, check_memory)
+CONTRACTS = (check_wide_range, check_name)
+CHECKS = (check_density, *IDENTITIES, *CONTRACTS)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def its_name(check: Any) -> str:
+    """What a check is of."""
+    return check.__name__.removeprefix("check_")
+
+
 @pytest.mark.parametrize("name", RULES)
-def test_every_rule(name: str, check: Any) -> None:
-    """quadrature: of the density that defines the rule, and the other checks as each of them says."""
+def test_the_density(name: str) -> None:
+    """quadrature: mean, variance and log-odds of the density that defines the rule, weight by weight."""
+    check_density(RULES[name])
+
+
+@pytest.mark.parametrize("check", IDENTITIES, ids=its_name)
+@pytest.mark.parametrize("name", RULES)
+def test_identities(name: str, check: Any) -> None:
+    """identity: of one client, of clients and units in another order, and of a stored memory, as each check says."""
+    check(RULES[name])
+
+
+@pytest.mark.parametrize("check", CONTRACTS, ids=its_name)
+@pytest.mark.parametrize("name", RULES)
+def test_range_and_name(name: str, check: Any) -> None:
+    """contract: finite over many orders of magnitude, and found by a name of its own."""
     check(RULES[name])
 
 
@@ -210,9 +230,9 @@ def skeleton() -> str:
     """The code of CONTRIBUTING's section on aggregation rules."""
     text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
     section = text[text.index("## A new aggregation rule") :]
-    found = re.search(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 def plain(clients: Sequence[oracle.Client], shares: Sequence[float]) -> tuple[oracle.Density, float]:

@@ -76,8 +76,8 @@ def test_log_partition(name: str) -> None:
             share = np.prod(weights[index] / weights.sum(), -1)
             for y in case.targets:
                 expected = np.log(share @ np.exp(case.log_density(points, y, NOISE_VAR)))
-                found = total(likelihood.log_partition(z, target(name, y), noise(name)))
-                assert abs(found - expected) < case.error
+                actual = total(likelihood.log_partition(z, target(name, y), noise(name)))
+                assert abs(actual - expected) < case.error
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -167,6 +167,24 @@ def test_noise_statistics_add_up(name: str) -> None:
     assert np.isfinite(moved).all() and likelihood.learns_noise == bool(np.any(moved != noise(name)))
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_the_unit_of_noise_statistics(name: str) -> None:
+    """identity: scores, targets and noise ten times as large have the same statistics in their unit, where outputs and
+    targets share one."""
+    likelihood, case = LIKELIHOODS[name], CASES[name]
+    n_targets = case.n_outputs // likelihood.outputs_per_target
+    z, y = outputs(name, 0.4, 0.6), target(name, case.targets[1])
+    moved = Moments(z.mean.at[:, :n_targets].mul(10), z.var.at[:, :n_targets].mul(100))
+    results = []
+    for outs, goal, var in ((z, y, noise(name)), (moved, y if likelihood.has_classes else 10 * y, 100 * noise(name))):
+        sums = likelihood.noise_stats("em", outs, goal, jnp.ones(1), var).sums
+        unit = likelihood.noise_unit(np.asarray(var))
+        assert np.broadcast_shapes(np.shape(unit), sums.shape) == sums.shape
+        results.append(sums / unit)
+    if likelihood.learns_noise:
+        np.testing.assert_allclose(results[0], results[1], rtol=1e-10)
+
+
 def rows(name: str, n: int = 160) -> tuple[np.ndarray, np.ndarray]:
     """Targets that follow the first of two inputs."""
     rng = np.random.default_rng(2)
@@ -226,8 +244,8 @@ def test_exports(name: str, tmp_path: Path) -> None:
         assert export_check.difference(to, tmp_path / to, model) < 1e-4
     exported = runpy.run_path(str(tmp_path / "numpy"))
     expected = predictions(model, x)
-    found = exported["predict_distribution"](x)
-    for ours, theirs in zip(found if isinstance(found, tuple) else (found,), expected, strict=True):
+    actual = exported["predict_distribution"](x)
+    for ours, theirs in zip(actual if isinstance(actual, tuple) else (actual,), expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
     if model.network_.output.has_classes:
         np.testing.assert_array_equal(exported["predict"](x), model.predict(x))

@@ -49,9 +49,9 @@ def test_log_odds(name: str) -> None:
     unary = np.asarray(base.group_logit(offset, slab, base_var))
     state = prior.start(0.4, lambda value: jnp.asarray(value))
     for now in (state, prior.learn(offset, slab, base_var, None, state)):
-        found = prior.active_logit(offset, slab, base_var, None, now)
+        actual = prior.active_logit(offset, slab, base_var, None, now)
         expected = supports.posterior_logit(unary, partial(CASES[name].log_prior, state=now))
-        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(actual, expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -80,9 +80,9 @@ def test_finite_over_the_numeric_range(name: str, dtype: str) -> None:
     step = jax.jit(lambda *args: (prior.active_logit(*args, None, state), prior.learn(*args, None, state)))
     for mean, var, base_var in product((0.0, 1.0, -1e3), (1e-6, 1.0, 1e6), (1e-6, 1.0, 1e6)):
         slab = Moments(*(jnp.full((UNITS, OUTPUTS), a, dtype) for a in (mean, var)))
-        found, learned = step(jnp.linspace(-30, 30, UNITS, dtype=dtype), slab, jnp.asarray(base_var, dtype))
-        assert all(bool(jnp.isfinite(leaf).all()) for leaf in (found, *jax.tree.leaves(learned)))
-        assert {leaf.dtype.name for leaf in (found, *jax.tree.leaves(learned))} == {dtype}
+        result, learned = step(jnp.linspace(-30, 30, UNITS, dtype=dtype), slab, jnp.asarray(base_var, dtype))
+        assert all(bool(jnp.isfinite(leaf).all()) for leaf in (result, *jax.tree.leaves(learned)))
+        assert {leaf.dtype.name for leaf in (result, *jax.tree.leaves(learned))} == {dtype}
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -92,9 +92,9 @@ def test_removed_and_certain_units_stay(name: str, dtype: str) -> None:
     offset = offset.at[0].set(-jnp.inf).at[1].set(jnp.inf)
     prior = PRIORS[name]
     state = prior.start(0.5, lambda value: jnp.asarray(value, dtype))
-    found = prior.active_logit(offset, slab, jnp.asarray(BASE_VAR, dtype), None, state)
-    assert found.dtype == dtype and found[0] == -jnp.inf and found[1] == jnp.inf
-    assert bool(jnp.isfinite(found[2:]).all())
+    result = prior.active_logit(offset, slab, jnp.asarray(BASE_VAR, dtype), None, state)
+    assert result.dtype == dtype and result[0] == -jnp.inf and result[1] == jnp.inf
+    assert bool(jnp.isfinite(result[2:]).all())
 
 
 @pytest.mark.parametrize("name", PRIORS)

@@ -55,12 +55,12 @@ def test_a_new_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     y = x[:, :1] - x[:, 1:2] + 0.1 * rng.normal(size=(200, 1))
     network = Network((6, 4, 1), layers=(kind(reach=1), "dense"))
     fitted = fit(network, x, y, Settings(max_epochs=15, batch_size=20), seed=0)
-    found, moved = (
+    result, moved = (
         predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, rows)
         for rows in (x, x + np.eye(6, dtype=np.float32)[5])
     )
-    np.testing.assert_array_equal(found.mean, moved.mean)  # the last hidden unit sees inputs 2, 3 and 4
-    assert np.mean((np.asarray(found.mean) - y) ** 2) < 0.1 * y.var()
+    np.testing.assert_array_equal(result.mean, moved.mean)  # the last hidden unit sees inputs 2, 3 and 4
+    assert np.mean((np.asarray(result.mean) - y) ** 2) < 0.1 * y.var()
 
 
 def _bernoulli(z: np.ndarray, y: float, noise_var: float) -> np.ndarray:
@@ -83,8 +83,8 @@ def test_a_new_likelihood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     labels = (x[:, :1] > 0).astype(float)
     network = Network((3, 6, 1), likelihood="bernoulli")
     fitted = fit(network, x, labels, Settings(max_epochs=15, batch_size=20), seed=0)
-    found = predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, x[:, fitted.inputs])
-    assert np.mean((np.asarray(found.mean) > 0.5) == labels) > 0.95
+    result = predictive(fitted.network, fitted.state.layers, fitted.state.noise_var, x[:, fitted.inputs])
+    assert np.mean((np.asarray(result.mean) > 0.5) == labels) > 0.95
     with pytest.raises(ValueError, match="other numbers"):
         fit(network, x, labels + 1, Settings(max_epochs=1))
 

@@ -76,7 +76,7 @@ def test_wrong_scales_are_refused(wrong: dict, message: str) -> None:
 
 @pytest.mark.parametrize(("degree", "tolerance"), [("float32", 2e-7), ("float64", 1e-13)])
 def test_tail_series(degree: str, tolerance: float) -> None:
-    """quadrature: J_0, J_1, J_2 at 80 digits by erfc, from one series, a = 0..1e4."""
+    """identity: J_0, J_1, J_2 in closed form by erfc at 80 digits; ours from one series, a = 0..1e4."""
     a = np.concatenate([[0.0], np.geomspace(1e-3, 1e4, 60)])
     y = (a - tails.CENTRE) / (a + tails.CENTRE)
     second = polynomial.polyval(y, tails.series(tails.DEGREE[degree])) / (a + tails.CENTRE) ** 3
@@ -111,11 +111,11 @@ def test_a_likelihood_without_an_export_is_refused(monkeypatch: pytest.MonkeyPat
         def predictive(self, z: Moments, noise_var: Array) -> Distribution:
             return Distribution.from_vars(2 * z.mean, z.var, noise_var)
 
-    class Said(Toy):
+    class WithForm(Toy):
         export_form = "mean"
 
     fitted = random_fitted(Network((3, 2)), 3, seed=0)
-    for kind in (Same, Toy, Said):
+    for kind in (Same, Toy, WithForm):
         monkeypatch.setitem(LIKELIHOODS, "toy", kind())
         other = dataclasses.replace(fitted, network=Network((3, 2), likelihood="toy"))
         if kind is Toy:

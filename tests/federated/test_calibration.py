@@ -59,15 +59,15 @@ def test_sums_of_clients_are_all_rows(epistemic: float, noise: float, dof: float
     part = rng.exponential(size=(900, 2)) ** 2
     std = np.sqrt(epistemic * part + noise * 0.5)
     y = std * rng.standard_t(dof, (900, 2)) * np.sqrt((dof - 2) / dof)
-    found, weight = Distribution.from_vars(np.zeros((900, 2)), part, np.full((900, 2), 0.5)), np.ones(900)
+    result, weight = Distribution.from_vars(np.zeros((900, 2)), part, np.full((900, 2), 0.5)), np.ones(900)
     pieces = np.array_split(np.arange(900), [100, 350])
-    sums = [calibration.log_likelihoods(POINTS, y[rows], found.take(rows), weight[rows]) for rows in pieces]
+    sums = [calibration.log_likelihoods(POINTS, y[rows], result.take(rows), weight[rows]) for rows in pieces]
     ours = calibrated(np.append(sum(sums), 900.0))
-    best = calibration.calibrate(y, found, weight)
+    best = calibration.calibrate(y, result, weight)
 
     def log_posterior(made: calibration.Calibration) -> np.ndarray:
         point = np.log([made.epistemic, made.noise, made.dof - LEAST_DOF]).T
-        return found.stretched(made).log_density(y).sum(0) + calibration.log_prior(point)
+        return result.stretched(made).log_density(y).sum(0) + calibration.log_prior(point)
 
     assert (log_posterior(ours) > log_posterior(best) - 0.2).all()
     nodes = [calibration.calibration_at([point] * 2) for point in POINTS]
@@ -101,7 +101,7 @@ def test_conclusions_are_looked_at() -> None:
         changed[place] = value
         return changed
 
-    for said, bad in (
+    for message, bad in (
         ("lost has 1 NaN", good._replace(lost=at(good.lost, 0, np.nan))),
         ("lost is float64 of shape (3,)", good._replace(lost=good.lost[:3])),
         ("judged is float64 of shape", good._replace(judged=good.judged[:-1])),
@@ -112,7 +112,7 @@ def test_conclusions_are_looked_at() -> None:
         ("known is", good._replace(known=at(good.known, 0, 1e6))),
         ("known is", good._replace(known=at(good.known, 0, -1.0))),
     ):
-        assert said in str(problem_of_report(server, bad))
+        assert message in str(problem_of_report(server, bad))
 
 
 def small(**changes: object) -> tuple[TDAMPRegressor, list]:
@@ -124,8 +124,8 @@ def small(**changes: object) -> tuple[TDAMPRegressor, list]:
 
 def test_without_rows_held_out() -> None:
     """identity: nothing is stretched, and the tails are those of the rows that tell the noise; with none all is."""
-    found = federated_fit(*small(early_stopping=False), rounds=2, local_epochs=2).estimator.fitted_.calibration
-    assert found.epistemic == found.noise == 1 and LEAST_DOF < found.dof[0] < LEAST_DOF + 90
+    result = federated_fit(*small(early_stopping=False), rounds=2, local_epochs=2).estimator.fitted_.calibration
+    assert result.epistemic == result.noise == 1 and LEAST_DOF < result.dof[0] < LEAST_DOF + 90
     assert federated_fit(*small(), rounds=2, local_epochs=2).estimator.fitted_.calibration.epistemic != 1
 
 
@@ -145,14 +145,14 @@ def test_a_federation_without_a_row_held_out_says_so(task: str) -> None:
     clients = [(x[k : k + 1], y[k : k + 1]) for k in range(30)]
     kind = TDAMPRegressor if task == "regression" else TDAMPClassifier
     model = kind((6,), random_state=0, batch_size=16, sweeps=1)
-    said = (
+    message = (
         "No client has held out a row, so that .*"
         + {
             "regression": "not calibrated: intervals .* Use clients with more rows .* validation_fraction",
             "classification": "the last one is kept.* larger validation_fraction\\.$",
         }[task]
     )
-    with pytest.warns(TrainingWarning, match=said):
+    with pytest.warns(TrainingWarning, match=message):
         federated_fit(model, clients, rounds=1, local_epochs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingWarning)

@@ -46,23 +46,23 @@ def test_stopped_and_started_again(rows: Any, estimator: Any, options: dict[str,
     with pytest.raises(Stop):
         federate(grid, estimator(), rules=ALL, folder=place, **ROUNDS, **options)
     again = grid_of(rows())
-    found = federate(again, estimator(), rules=ALL, folder=place, **ROUNDS, **options)
+    federated = federate(again, estimator(), rules=ALL, folder=place, **ROUNDS, **options)
     assert {group for _, kind, group in again.asked if kind == "train"} == {"3"}
-    same(found.estimator, federated_fit(estimator(), rows(), **ROUNDS, **options).estimator)
+    same(federated.estimator, federated_fit(estimator(), rows(), **ROUNDS, **options).estimator)
 
 
 def test_not_the_same_federation(tmp_path: Path) -> None:
     """contract: other options, a model, foreign files, damaged data: each is refused with what to do."""
     grid = grid_of(numbers())
     place = tmp_path / "checkpoint"
-    found = federate(grid, regressor(), rules=ALL, folder=place, rounds=1, local_epochs=1)
+    federated = federate(grid, regressor(), rules=ALL, folder=place, rounds=1, local_epochs=1)
 
     def again(folder: Path, **options: Any) -> None:
         federate(grid, regressor(), rules=ALL, folder=folder, **{"rounds": 1, "local_epochs": 1, **options})
 
     with pytest.raises(ModelFileError, match=r"another federation \(rounds differ\)"):
         again(place, rounds=2)
-    save(found.estimator, tmp_path / "model")
+    save(federated.estimator, tmp_path / "model")
     with pytest.raises(ModelFileError, match="holds a model, not a checkpoint"):
         again(tmp_path / "model")
     (tmp_path / "work").mkdir()

@@ -74,10 +74,10 @@ def test_three_clients_learn_as_all_rows_together() -> None:
 
 def test_private() -> None:
     """contract: a private federation of counts ends with finite predictions and its epsilon."""
-    found = federated_fit(
+    federated = federated_fit(
         regressor(), [(X[part], COUNTS[part]) for part in PARTS], rounds=1, local_epochs=1, privacy=Privacy(1.0, 1.0)
     )
-    assert np.isfinite(found.estimator.predict(X[NEW])).all() and found.history["epsilon"].iloc[-1] > 0
+    assert np.isfinite(federated.estimator.predict(X[NEW])).all() and federated.history["epsilon"].iloc[-1] > 0
 
 
 def test_no_counts_are_refused() -> None:

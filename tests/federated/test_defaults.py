@@ -31,22 +31,22 @@ def terms(n_rows: int, clients: int, **changes: Any) -> Terms:
 @pytest.mark.parametrize(("keep", "config"), [(None, AVERAGED), (0.5, PRUNED)])
 def test_the_defaults_are_what_the_benchmark_measures(keep: float | None, config: dict[str, Any]) -> None:
     """twin: schedule, base variances, pruning, step and momentum of the benchmark's configuration."""
-    found = terms(6000, 3, keep=keep)
+    result = terms(6000, 3, keep=keep)
     theirs = federated_settings(config, keep or 1, 100, **LENGTHS)
     names = ("data_weight", "memory", "learn_base_var", "max_epochs", "keep")
     for name in (*names, *(("prune_start", "prune_end") if keep else ())):
-        assert getattr(found.settings, name) == getattr(theirs, name), name
-    assert (found.step, found.momentum, found.aggregation) == tuple(
+        assert getattr(result.settings, name) == getattr(theirs, name), name
+    assert (result.step, result.momentum, result.aggregation) == tuple(
         config[name] for name in ("step", "momentum", "aggregation")
     )
 
 
 def test_small_tables_begin_lower() -> None:
     """contract: below a thousand rows the data weight begins at 1000 / rows, at most 3, and grows by two a round."""
-    found = terms(900, 3).settings
-    np.testing.assert_allclose(found.data_weight[::3], 1000 / 900 + 2 * np.arange(6))
-    np.testing.assert_allclose(found.memory, np.divide(found.data_weight, 2))
-    assert not found.learn_base_var
+    result = terms(900, 3).settings
+    np.testing.assert_allclose(result.data_weight[::3], 1000 / 900 + 2 * np.arange(6))
+    np.testing.assert_allclose(result.memory, np.divide(result.data_weight, 2))
+    assert not result.learn_base_var
     own = terms(6000, 3, data_weight=5.0).settings
     assert set(own.data_weight) == {5.0} and set(own.memory) == {2.5} and not own.learn_base_var
 
@@ -62,8 +62,8 @@ def test_zeros_add_up() -> None:
     x, weight = pixels(90), RNG.uniform(0.5, 2, 90)
     parts = np.split(np.arange(90), [20, 50])
     whole = summary_of(x, x[:, :1], weight)
-    found = merged([summary_of(x[part], x[part, :1], weight[part]) for part in parts])
-    for ours, all_rows in zip(found, whole, strict=True):
+    result = merged([summary_of(x[part], x[part, :1], weight[part]) for part in parts])
+    for ours, all_rows in zip(result, whole, strict=True):
         np.testing.assert_allclose(ours, all_rows, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(whole.x_nonzero, np.average(x != 0, axis=0, weights=weight))
 
@@ -73,10 +73,10 @@ def test_scales_are_those_of_a_centralised_fit() -> None:
     x = np.column_stack([pixels(500), RNG.normal(50, 15, 500)])
     parts = np.split(np.arange(500), [100, 350])
     total = merged([summary_of(x[part], None, np.ones(len(part))) for part in parts])
-    found = scaling_of(total, True)
+    result = scaling_of(total, True)
     mean, scale = scaling.input_scales(x, np.ones(500))
-    np.testing.assert_allclose(found.x_mean, mean)
-    np.testing.assert_allclose(found.x_scale, scale)
+    np.testing.assert_allclose(result.x_mean, mean)
+    np.testing.assert_allclose(result.x_scale, scale)
     assert (scale[:4] > 1.5 * x.std(0)[:4]).all()  # the rarest
     assert (scaling_of(total, False).x_scale == 1).all()
 
@@ -84,8 +84,8 @@ def test_scales_are_those_of_a_centralised_fit() -> None:
 def test_a_regression_keeps_its_own_target_scale() -> None:
     """identity: y is standardised whatever the inputs share."""
     x = pixels(200)
-    found = scaling_of(summary_of(x, 7 + 3 * x[:, :1], np.ones(200)), True)
-    np.testing.assert_allclose(found.y_scale, 3 * x[:, 0].std())
+    result = scaling_of(summary_of(x, 7 + 3 * x[:, :1], np.ones(200)), True)
+    np.testing.assert_allclose(result.y_scale, 3 * x[:, 0].std())
 
 
 @pytest.mark.parametrize("power", [-300, -200, 0, 200, 300])
@@ -95,15 +95,15 @@ def test_units_of_any_size(power: int) -> None:
     x, unit = RNG.normal([3.0, 0.0], [1.0, 2.0], (90, 2)), 10.0**power
     parts = np.split(np.arange(90), [20, 50])
     y = x @ [[1.0], [2.0]]
-    found, plain = (
+    result, plain = (
         merged([summary_of(scale * x[part], scale * y[part], np.ones(len(part))) for part in parts])
         for scale in (unit, 1.0)
     )
     with np.errstate(over="raise"):
-        ours, theirs = scaling_of(found, True), scaling_of(plain, True)
+        ours, theirs = scaling_of(result, True), scaling_of(plain, True)
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(a / unit, b, rtol=1e-10, atol=1e-12)
-        for a, b in zip(scales_after(found, ours, 1), scales_after(plain, theirs, 1), strict=True):
+        for a, b in zip(scales_after(result, ours, 1), scales_after(plain, theirs, 1), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
 
@@ -112,7 +112,7 @@ def test_a_federation_in_units_of_any_size(power: int) -> None:
     """twin: with columns and targets times a power of ten it predicts the same numbers times it."""
     x = RNG.normal(size=(60, 4))
     y, unit = np.abs(x[:, 0]) + x[:, 1], 10.0**power
-    found = [
+    results = [
         federated_fit(
             TDAMPRegressor((6,), random_state=0, batch_size=16, sweeps=1),
             [(scale * x[part], scale * y[part]) for part in np.split(np.arange(60), 2)],
@@ -120,8 +120,8 @@ def test_a_federation_in_units_of_any_size(power: int) -> None:
         ).estimator.predict(scale * x) / scale
         for scale in (1.0, unit)
     ]  # fmt: skip
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-2, atol=1e-2)
-    assert np.corrcoef(found[1], y)[0, 1] > 0.5
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-2, atol=1e-2)
+    assert np.corrcoef(results[1], y)[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

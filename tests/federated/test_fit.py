@@ -49,8 +49,8 @@ def tables(y: Any) -> list[tuple[pd.DataFrame, Any]]:
 @pytest.fixture(scope="module")
 def regression() -> tuple[TDAMPRegressor, FederatedFit]:
     """The estimator that was given, and what came back."""
-    given = regressor()
-    return given, federated_fit(given, tables(Y), rounds=6, local_epochs=5, test=(TABLE[NEW], Y[NEW]))
+    asked = regressor()
+    return asked, federated_fit(asked, tables(Y), rounds=6, local_epochs=5, test=(TABLE[NEW], Y[NEW]))
 
 
 @pytest.fixture(scope="module")
@@ -114,11 +114,11 @@ def test_save_load_and_report(regression: tuple[TDAMPRegressor, FederatedFit], t
 
 def test_the_given_estimator_is_left_alone(regression: tuple[TDAMPRegressor, FederatedFit]) -> None:
     """contract: it is copied: no fitted attribute, the same parameters."""
-    given, (model, _) = regression
-    assert not [name for name in vars(given) if name.endswith("_")]
-    assert given.get_params() == regressor().get_params() == model.get_params()
+    asked, (model, _) = regression
+    assert not [name for name in vars(asked) if name.endswith("_")]
+    assert asked.get_params() == regressor().get_params() == model.get_params()
     with pytest.raises(NotFittedError):
-        given.predict(TABLE)
+        asked.predict(TABLE)
     clone(model)
 
 
@@ -180,7 +180,7 @@ GOOD = (X[PARTS[0]], Y[PARTS[0]])
 
 
 @pytest.mark.parametrize(
-    ("clients", "options", "said"),
+    ("clients", "options", "message"),
     [
         ([], {}, "clients is empty"),
         ({"a": GOOD}, {}, "clients: expected a list .*dict"),
@@ -201,9 +201,9 @@ GOOD = (X[PARTS[0]], Y[PARTS[0]])
         ([GOOD], {"step": 3.0}, "step=3.0"),
     ],
 )
-def test_errors_name_the_client_or_the_option(clients: list, options: dict[str, Any], said: str) -> None:
+def test_errors_name_the_client_or_the_option(clients: list, options: dict[str, Any], message: str) -> None:
     """contract: bad tables and options raise ValueError before anything is trained."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         federated_fit(regressor(), clients, **{**SHORT, **options})
 
 
@@ -265,10 +265,10 @@ def test_private() -> None:
 
 def test_private_draws() -> None:
     """contract: rounds with no client count too, and the account is that of the part drawn."""
-    found = federated_fit(
+    federated = federated_fit(
         regressor(), tables(Y), privacy=Privacy(0.05, 2.0), participation=0.2, rounds=6, local_epochs=1
     )
-    assert list(found.history["round"]) == [1, 2, 3, 4, 5, 6]
-    assert found.history["epsilon"].iloc[-1] == epsilon(6, 0.2, 2.0, 1e-5)
+    assert list(federated.history["round"]) == [1, 2, 3, 4, 5, 6]
+    assert federated.history["epsilon"].iloc[-1] == epsilon(6, 0.2, 2.0, 1e-5)
     with pytest.raises(ValueError, match="sites"):
         federated_fit(regressor(), tables(Y), privacy=Privacy(4.0, 2.0), aggregation="sites")

@@ -150,12 +150,12 @@ def test_the_best_goes_through_a_checkpoint(tmp_path: Path) -> None:
         server.aggregate(uploads_of(server, clients))
     estimator = TDAMPRegressor((6,))
     checkpoint.save(tmp_path / "c", {}, estimator, server, [])
-    found = checkpoint.load(tmp_path / "c", {}, estimator)
-    assert found is not None and found[0].best is not None and server.best is not None
-    assert found[0].best[:2] == server.best[:2]
+    result = checkpoint.load(tmp_path / "c", {}, estimator)
+    assert result is not None and result[0].best is not None and server.best is not None
+    assert result[0].best[:2] == server.best[:2]
     for name, array in named(server.best.state).items():
-        np.testing.assert_array_equal(named(found[0].best.state)[name], array)
-    for kept, before in zip(found[0].best.kept, server.best.kept, strict=True):
+        np.testing.assert_array_equal(named(result[0].best.state)[name], array)
+    for kept, before in zip(result[0].best.kept, server.best.kept, strict=True):
         np.testing.assert_array_equal(kept, before)
 
 
@@ -165,10 +165,10 @@ def test_a_noisy_table() -> None:
     X = rng.normal(size=(400, 4))
     y = X[:, 0] + 2 * rng.normal(size=400)
     clients = [(X[k:150:3], y[k:150:3]) for k in range(3)]
-    found, ends = {}, {}
+    result, ends = {}, {}
     for stops in (True, False):
         model = TDAMPRegressor((6,), early_stopping=stops, batch_size=16, sweeps=1, random_state=0)
         fit = federated_fit(model, clients, rounds=10, local_epochs=5)
-        found[stops], ends[stops] = fit.estimator.score(X[150:], y[150:]), fit.estimator.fitted_.epoch
+        result[stops], ends[stops] = fit.estimator.score(X[150:], y[150:]), fit.estimator.fitted_.epoch
         assert ("log_score" in fit.history) == stops
-    assert ends[True] < ends[False] == 10 and found[True] > found[False]
+    assert ends[True] < ends[False] == 10 and result[True] > result[False]

@@ -88,13 +88,13 @@ def federations() -> dict[str, tuple[Server, list[dict]]]:
     y = x[:, :1] + np.abs(x[:, 1:2]) + 0.1 * rng.normal(size=(240, 1)).astype(np.float32)
     network, settings = Network((24, 32, 1)), Settings(batch_size=20, data_weight=3.0)
     start = init(network, settings, np.random.default_rng(0), x, y)
-    found = {}
+    results = {}
     for precision in ("full", "factored"):
         terms = Terms(network, settings, rounds=3, local_epochs=3, precision=precision)  # type: ignore[arg-type]
         clients = [Client(k, terms, check_data(network, x[k::3], y[k::3], None)) for k in range(3)]
         server = Server(terms, start, {k: 80.0 for k in range(3)})
-        found[precision] = server, list(run_rounds(server, clients))
-    return found
+        results[precision] = server, list(run_rounds(server, clients))
+    return results
 
 
 def test_half_the_bytes_for_nearly_the_same(federations: dict) -> None:

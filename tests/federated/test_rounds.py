@@ -29,9 +29,9 @@ from tdamp.prediction import batched
 THREE = [np.arange(0, 60), np.arange(60, 120), np.arange(120, 180)]
 
 
-def assert_same_bits(found: Any, expected: Any) -> None:
+def assert_same_bits(actual: Any, expected: Any) -> None:
     """Every array of both states."""
-    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(jax.device_get(expected)), strict=True):
+    for a, b in zip(jax.tree.leaves(actual), jax.tree.leaves(jax.device_get(expected)), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
@@ -87,13 +87,13 @@ def test_together_is_in_turn(parts: list[np.ndarray]) -> None:
 @pytest.fixture(scope="module", params=["wga", "waa", "sites"])
 def learned(request: pytest.FixtureRequest) -> dict[str, tuple[list[Record], Server]]:
     """Twelve rounds of three clients, by task."""
-    found = {}
+    results = {}
     for task in TASKS:
         x, y = problem(task, 180)
         agreed = terms(task, rounds=12, local_epochs=4, aggregation=request.param, data_weight=(1.0, 2.0, 3.0, 4.0))
         server, clients = federation(agreed, x, y, THREE)
-        found[task] = list(run_rounds(server, clients)), server
-    return found
+        results[task] = list(run_rounds(server, clients)), server
+    return results
 
 
 @pytest.mark.parametrize("task", TASKS)

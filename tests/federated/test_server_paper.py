@@ -93,16 +93,16 @@ def test_a_federation_is_the_transcription(task: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"aggregation": "sites"}, 'sites.* use "wga" or "waa"'),
         ({"precision": "factored"}, 'factored.* use "full"'),
         ({"learn_base_var": True}, "learn_base_var.* leave it out"),
     ],
 )
-def test_what_needs_a_base_prior_is_refused(change: dict[str, Any], said: str) -> None:
+def test_what_needs_a_base_prior_is_refused(change: dict[str, Any], message: str) -> None:
     """contract: with pasp="paper" nothing of the base prior remains; the error says what to take instead."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         terms("regression", pasp="paper", **change)
 
 
@@ -164,10 +164,10 @@ def test_an_explicit_parameter_wins(where: str, kind: Any) -> None:
     base = agreed()
     assert base == agreed(noise_update="em") and {**vars(base.settings), **PAPER} == vars(base.settings)
     for name, value in EXPLICIT.items():
-        found = agreed(**{name: value}).settings
-        differ = {key for key in vars(found) if getattr(found, key) != getattr(base.settings, key)}
+        result = agreed(**{name: value}).settings
+        differ = {key for key in vars(result) if getattr(result, key) != getattr(base.settings, key)}
         wanted = (value,) * 6 if name == "data_weight" else value
-        assert differ == {name} and getattr(found, name) == wanted, name
+        assert differ == {name} and getattr(result, name) == wanted, name
     assert base.hold_out == 0 and agreed(early_stopping=True).hold_out == 0.1
     with pytest.raises(ValueError, match='noise="server" needs noise_update="em" or "fixed"'):
         agreed(noise_update="numerical")

@@ -99,7 +99,7 @@ def test_feature_blocks_follow_the_inputs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "clients", "said"),
+    ("name", "clients", "message"),
     [
         ("random", 3, "'random': expected \"iid\""),
         ("dirichlet", 3, "such as 'dirichlet:0.5'"),
@@ -113,7 +113,7 @@ def test_feature_blocks_follow_the_inputs() -> None:
         ("iid", 0, "from 1 to 400"),
     ],
 )
-def test_errors(name: str, clients: int, said: str) -> None:
+def test_errors(name: str, clients: int, message: str) -> None:
     """contract: each wrong request gives a ValueError that names what was expected."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         split(name, X, LABELS, clients, 0)

@@ -161,10 +161,10 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 def test_hostile_uploads_are_refused(received: tuple[Server, Upload], name: str) -> None:
     """contract: each bad upload gives one sentence that names what is wrong; the good one gives none."""
     server, upload = received
-    change, said = HOSTILE[name]
+    change, message = HOSTILE[name]
     assert problem_of_upload(server, upload) is None
     reason = problem_of_upload(server, change(upload))
-    assert reason is not None and said in reason and reason.endswith(".") and "\n" not in reason
+    assert reason is not None and message in reason and reason.endswith(".") and "\n" not in reason
 
 
 def test_margins_have_a_variance() -> None:

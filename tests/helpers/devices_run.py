@@ -67,8 +67,8 @@ def in_one_process(folder: Path) -> None:
     """Both trainings on one device and on two, and the program that two devices run."""
     for devices in (None, 2):
         seen: list[Fitted] = []
-        found = regression(devices, seen)
-        write(folder / f"regression-{devices}.npz", found, widths=[now.network.widths for now in seen])
+        result = regression(devices, seen)
+        write(folder / f"regression-{devices}.npz", result, widths=[now.network.widths for now in seen])
         model = classifier(devices)
         write(folder / f"classifier-{devices}.npz", model.fitted_, probs=model.predict_proba(table()[0]))
     save(model, folder / "model")

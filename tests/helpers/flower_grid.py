@@ -80,24 +80,24 @@ class DirectGrid(Grid):
 def numbers(sizes: Iterable[int] = SIZES) -> list[tuple[Any, ...]]:
     """Regression clients, the last one with weights of its own."""
     rng = np.random.default_rng(0)
-    found: list[tuple[Any, ...]] = []
+    results: list[tuple[Any, ...]] = []
     for k, rows in enumerate(sizes):
         X = rng.normal(0.3 * k, 1, (rows, 4))
-        found.append((X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=rows)))
-    return [*found[:-1], (*found[-1], rng.uniform(0.5, 2, len(found[-1][0])))]
+        results.append((X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=rows)))
+    return [*results[:-1], (*results[-1], rng.uniform(0.5, 2, len(results[-1][0])))]
 
 
 def words() -> list[tuple[Any, ...]]:
     """Classification clients with named columns; no client has all classes."""
     rng = np.random.default_rng(1)
-    found = []
+    results = []
     for k, rows in enumerate(SIZES):
         X = pd.DataFrame(rng.normal(0, 1, (rows, 4)), columns=list("abcd"))
         label = np.where(X["a"] > 0.5, "high", np.where(X["b"] > 0, "low", "middle"))
         if k < 2:
             label = np.where(label == "high", "low", label)
-        found.append((X, label))
-    return found
+        results.append((X, label))
+    return results
 
 
 def regressor(**more: Any) -> TDAMPRegressor:

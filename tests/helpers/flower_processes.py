@@ -51,13 +51,15 @@ class Processes:
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
 
-    def said(self, name: str) -> str:
+    def log_text(self, name: str) -> str:
         return self.log(name).read_text(errors="replace")
 
     def wait(self, what: str, until: Callable[[], bool]) -> None:
         """Until something is so, or the test's time is over."""
         while not until():
-            assert time.monotonic() < self.deadline, "\n".join([f"waited for {what}", *map(self.said, self.started)])
+            assert time.monotonic() < self.deadline, "\n".join(
+                [f"waited for {what}", *map(self.log_text, self.started)]
+            )
             time.sleep(0.3)
 
     def kill(self, name: str) -> None:
@@ -96,9 +98,9 @@ def descendants(pid: int) -> list[int]:
     for line in listed.splitlines():
         child, parent = map(int, line.split())
         children.setdefault(parent, []).append(child)
-    found, queue = [], [pid]
+    result, queue = [], [pid]
     while queue:
         below = children.get(queue.pop(), [])
-        found += below
+        result += below
         queue += below
-    return found
+    return result

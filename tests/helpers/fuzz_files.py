@@ -38,7 +38,7 @@ SOURCES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "
 SOURCES += ("<frozen", str(Path(__file__).parents[2]))
 ROWS = np.random.default_rng(1).normal(size=(8, 3))
 
-heard: list[str] = []
+code_run: list[str] = []
 listening: list[bool] = []
 
 
@@ -53,7 +53,7 @@ def listen(event: str, arguments: tuple[Any, ...]) -> None:
         if where.startswith(SOURCES) or (event == "compile" and where == "<unknown>"):
             return  # the second is ast.literal_eval, with which NumPy reads headers: it parses, and runs nothing
     if listening:
-        heard.append(f"{event} {where}")
+        code_run.append(f"{event} {where}")
 
 
 class WrongAnswer(Exception):
@@ -92,12 +92,12 @@ def read_model(folder: Path, expected: list[Any], mended: bool) -> str:
             raise WrongAnswer(f"a message without words: {error}") from error
         return "refused"
     try:
-        found = describe(model)
+        actual = describe(model)
     except ValueError as error:
         if mended and ("not finite: the network" in str(error) or "check its unit" in str(error)):
             return "refused when it predicts"
         raise
-    if found == expected:
+    if actual == expected:
         return "same"
     if not mended:
         raise WrongAnswer("another model, though its hash was not mended")
@@ -165,8 +165,8 @@ def read_torch(path: Path, clean: np.ndarray) -> str:
         module = load_torch(path)
     except ModelFileError:
         return "refused"
-    found = module(torch.from_numpy(ROWS.astype(np.float32))).detach().numpy()
-    return "same" if np.array_equal(found, clean) else "another network"
+    result = module(torch.from_numpy(ROWS.astype(np.float32))).detach().numpy()
+    return "same" if np.array_equal(result, clean) else "another network"
 
 
 def read_onnx(content: bytes, clean: list[np.ndarray]) -> str:
@@ -177,10 +177,10 @@ def read_onnx(content: bytes, clean: list[np.ndarray]) -> str:
     try:
         onnx.checker.check_model(onnx.load_from_string(content))
         session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
-        found = session.run(None, {"x": ROWS.astype(np.float32)})
+        result = session.run(None, {"x": ROWS.astype(np.float32)})
     except Exception:
         return "refused"
-    same = len(found) == len(clean) and all(np.array_equal(a, b) for a, b in zip(found, clean, strict=True))
+    same = len(result) == len(clean) and all(np.array_equal(a, b) for a, b in zip(result, clean, strict=True))
     return "same" if same else "another answer"
 
 
@@ -237,15 +237,15 @@ def campaign(folder: Path, kind: str, count: int) -> None:
     for seed in range(count):
         (folder / "now").write_text(f"{kind} {seed}")
         faulthandler.dump_traceback_later(HANG, exit=True)
-        heard.clear()
+        code_run.clear()
         listening.append(True)
         try:
             outcome = read(random.Random(f"{kind} {seed}"))
         except Exception as error:  # the finding of this campaign: told, counted, and a failure of the test
             outcome = f"FAULT {type(error).__name__}: {error}"[:200]
         listening.clear()
-        if heard:
-            outcome = f"FAULT ran code: {heard[0]}"
+        if code_run:
+            outcome = f"FAULT ran code: {code_run[0]}"
         outcomes[outcome] += 1
         examples.setdefault(outcome, f"{kind} {seed}")
     faulthandler.cancel_dump_traceback_later()

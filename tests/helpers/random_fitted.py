@@ -78,10 +78,10 @@ def _moments(fitted: Fitted, plain: Plain, x: np.ndarray) -> Moments:
 def exact_regression(fitted: Fitted, plain: Plain, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, variance and epistemic variance in y's units by tdamp's own prediction in float64."""
     z = _moments(fitted, plain, x)
-    found = Distribution.from_vars(z.mean, z.var, fitted.state.noise_var)
-    mean = plain.y_mean + plain.y_scale * np.asarray(found.mean)
-    epistemic = plain.y_scale**2 * np.asarray(found.epistemic_var)
-    return mean, epistemic + plain.y_scale**2 * np.asarray(found.aleatoric_var), epistemic
+    result = Distribution.from_vars(z.mean, z.var, fitted.state.noise_var)
+    mean = plain.y_mean + plain.y_scale * np.asarray(result.mean)
+    epistemic = plain.y_scale**2 * np.asarray(result.epistemic_var)
+    return mean, epistemic + plain.y_scale**2 * np.asarray(result.aleatoric_var), epistemic
 
 
 def exact_probs(fitted: Fitted, plain: Plain, x: np.ndarray) -> np.ndarray:

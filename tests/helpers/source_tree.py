@@ -51,16 +51,16 @@ def imports(module: str, *, lazy: bool = True) -> set[str]:
     package = [part for part in module.split(".") if part]
     if path.name != "__init__.py":
         package = package[:-1]
-    found: set[str] = set()
+    result: set[str] = set()
     for node in _statements(tree_of(module), lazy):
         if isinstance(node, ast.Import):
-            found |= {_known(alias.name.split(".")[1:]) for alias in node.names if _is_ours(alias.name)}
+            result |= {_known(alias.name.split(".")[1:]) for alias in node.names if _is_ours(alias.name)}
         elif node.level or _is_ours(node.module or ""):
             below = (node.module or "").split(".") if node.module else []
             base = [*package[: len(package) - node.level + 1], *below] if node.level else below[1:]
             # `from . import x` may name a module, `from .x import y` usually a thing inside one
-            found |= {_known([*base, alias.name], base) for alias in node.names if alias.name != "__version__"}
-    return found - {module}
+            result |= {_known([*base, alias.name], base) for alias in node.names if alias.name != "__version__"}
+    return result - {module}
 
 
 def foreign_imports(module: str) -> set[str]:

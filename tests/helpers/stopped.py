@@ -24,12 +24,12 @@ class Pieces(NamedTuple):
     result: Any
     starts: int
     epochs: int  # trained in all
-    said: list[dict[str, Any]]  # the words of each file written
+    headers: list[dict[str, Any]]  # the words of each file written
 
 
 def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
     """`work` is stopped after so many writes each time it is started, until it comes to its end."""
-    epochs, said = count(), []
+    epochs, headers = count(), []
     save, iterate = checkpoint.Stage.save, trainer.Trainer._em_iteration
 
     def counted(self: Any, epoch: int) -> Any:
@@ -41,7 +41,7 @@ def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
 
         def stopping(self: Any, number: int, arrays: Any, words: Any, done: Any = done) -> None:
             save(self, number, arrays, words)
-            said.append(words)
+            headers.append(words)
             if next(done) >= writes:
                 raise Stopped
 
@@ -49,7 +49,7 @@ def in_pieces(work: Callable[[], Any], writes: int) -> Pieces:
             patch.setattr(checkpoint.Stage, "save", stopping)
             patch.setattr(trainer.Trainer, "_em_iteration", counted)
             try:
-                return Pieces(work(), starts, next(epochs), said)
+                return Pieces(work(), starts, next(epochs), headers)
             except Stopped:
                 continue
     raise AssertionError("it never ended")

@@ -37,10 +37,10 @@ def test_quantiles(mean: float, var: float) -> None:
     """quadrature: the least count whose probability, by a dense grid of rates, reaches the level."""
     rate, weight = rates(mean, var)
     for level in (0.025, 0.05, 0.5, 0.9, 0.975):
-        found = float(counts.quantile(level, np.array(mean), np.array(var)))
-        assert found >= 0 and found == np.floor(found)
-        assert weight @ stats.poisson.cdf(found, rate) >= level - 1e-7
-        assert found == 0 or weight @ stats.poisson.cdf(found - 1, rate) < level + 1e-7
+        result = float(counts.quantile(level, np.array(mean), np.array(var)))
+        assert result >= 0 and result == np.floor(result)
+        assert weight @ stats.poisson.cdf(result, rate) >= level - 1e-7
+        assert result == 0 or weight @ stats.poisson.cdf(result - 1, rate) < level + 1e-7
 
 
 def test_extremes() -> None:
@@ -54,14 +54,14 @@ def test_the_distribution_of_counts() -> None:
     """identity: the probabilities of 400 counts sum to one and have the mean and the variance; its parts survive
     taking rows and moving to the host."""
     mean, var = np.array([0.5, 2.0, -1.0]), np.array([0.2, 0.1, 1e-6])
-    found = CountDistribution.from_log_rate(mean, var)
+    result = CountDistribution.from_log_rate(mean, var)
     y = np.arange(400.0)
-    prob = np.exp(found.log_density(y[:, None]))
+    prob = np.exp(result.log_density(y[:, None]))
     np.testing.assert_allclose(prob.sum(0), 1, rtol=1e-5)
-    np.testing.assert_allclose(y @ prob, found.mean, rtol=1e-5)
-    np.testing.assert_allclose((y**2) @ prob - (y @ prob) ** 2, found.var, rtol=1e-4)
-    np.testing.assert_allclose(found.cdf(y[:, None]), np.cumsum(prob, 0), atol=1e-5)
-    np.testing.assert_array_equal(found.quantile(0.9), counts.quantile(0.9, mean, var))
-    assert (found.log_density(np.array([-1.0, 0.5, np.pi])) == -np.inf).all()
-    part = found.on_host().take(np.array([1]))
-    assert isinstance(part, CountDistribution) and part.quantile(0.9) == found.quantile(0.9)[1]
+    np.testing.assert_allclose(y @ prob, result.mean, rtol=1e-5)
+    np.testing.assert_allclose((y**2) @ prob - (y @ prob) ** 2, result.var, rtol=1e-4)
+    np.testing.assert_allclose(result.cdf(y[:, None]), np.cumsum(prob, 0), atol=1e-5)
+    np.testing.assert_array_equal(result.quantile(0.9), counts.quantile(0.9, mean, var))
+    assert (result.log_density(np.array([-1.0, 0.5, np.pi])) == -np.inf).all()
+    part = result.on_host().take(np.array([1]))
+    assert isinstance(part, CountDistribution) and part.quantile(0.9) == result.quantile(0.9)[1]

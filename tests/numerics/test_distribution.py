@@ -29,16 +29,16 @@ def test_parts_of_the_variance() -> None:
 @pytest.mark.parametrize("dof", [np.inf, np.array([4.0, np.inf]), np.full((7, 2), 6.0)], ids=["none", "each", "all"])
 def test_density_and_quantiles(dof: np.ndarray) -> None:
     """twin: scipy's t and normal, of this mean and standard deviation."""
-    found, y = PREDICTED._replace(dof=dof), RNG.normal(size=(7, 2))
+    result, y = PREDICTED._replace(dof=dof), RNG.normal(size=(7, 2))
     nu = np.broadcast_to(dof, (7, 2))
     finite = np.where(np.isfinite(nu), nu, 1e12)
     scale = PREDICTED.std * np.sqrt((finite - 2) / finite)
-    np.testing.assert_allclose(found.log_density(y), stats.t.logpdf(y, finite, MEAN, scale), rtol=1e-6)
-    np.testing.assert_allclose(found.quantile(0.9), stats.t.ppf(0.9, finite, MEAN, scale), rtol=1e-6)
-    some = found.take(np.array([3, 1]))
-    np.testing.assert_array_equal(some.log_density(y[[3, 1]]), found.log_density(y)[[3, 1]])
-    one = found.on_host().take(np.s_[:, 1])
-    np.testing.assert_array_equal(one.log_density(y[:, 1]), found.log_density(y)[:, 1])
+    np.testing.assert_allclose(result.log_density(y), stats.t.logpdf(y, finite, MEAN, scale), rtol=1e-6)
+    np.testing.assert_allclose(result.quantile(0.9), stats.t.ppf(0.9, finite, MEAN, scale), rtol=1e-6)
+    some = result.take(np.array([3, 1]))
+    np.testing.assert_array_equal(some.log_density(y[[3, 1]]), result.log_density(y)[[3, 1]])
+    one = result.on_host().take(np.s_[:, 1])
+    np.testing.assert_array_equal(one.log_density(y[:, 1]), result.log_density(y)[:, 1])
 
 
 def test_stretched_and_rescaled() -> None:
@@ -67,9 +67,9 @@ def test_jax_arrays_stay_on_the_device() -> None:
         predicted = Distribution.from_vars(mean, epistemic, aleatoric)
         return predicted.std, predicted.epistemic_var, predicted.aleatoric_var
 
-    found = jax.jit(parts)(*(jnp.asarray(a, jnp.float32) for a in (MEAN, EPISTEMIC, ALEATORIC)))
+    actual = jax.jit(parts)(*(jnp.asarray(a, jnp.float32) for a in (MEAN, EPISTEMIC, ALEATORIC)))
     expected = PREDICTED.std, PREDICTED.epistemic_var, PREDICTED.aleatoric_var
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(actual, expected, strict=True):
         assert isinstance(ours, jax.Array)
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
     host = Distribution(*(jnp.asarray(a, jnp.float32) for a in PREDICTED[:3])).on_host()

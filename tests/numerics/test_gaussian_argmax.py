@@ -48,8 +48,8 @@ def test_the_oracle_itself() -> None:
     """identity: two scores have a closed form, to 1e-9 of log-probabilities down to -1e5; all classes sum to one."""
     for mean, std in (([0.0, 1.0], [1.0, 0.01]), ([0.0, 20.0], [1.0, 1.0]), ([0.0, 500.0], [1.0, 0.1])):
         margin = (mean[0] - mean[1]) / np.hypot(*std)
-        found = oracle.log_probs(np.array(mean), np.array(std))
-        np.testing.assert_allclose(found, log_ndtr(np.array([margin, -margin])), rtol=1e-9, atol=1e-12)
+        result = oracle.log_probs(np.array(mean), np.array(std))
+        np.testing.assert_allclose(result, log_ndtr(np.array([margin, -margin])), rtol=1e-9, atol=1e-12)
     mean, var = scores(10, 4.0, 5)
     sums = [logsumexp(oracle.log_probs(m, s)) for m, s in zip(mean, np.sqrt(var), strict=True)]
     np.testing.assert_allclose(sums, 0, atol=1e-10)

@@ -25,7 +25,7 @@ def _peak(y: int, mean: np.ndarray, std: np.ndarray) -> float:
 
 def log_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """log P(score y is the largest) of one row of scores N(mean, std^2), each relatively right, however small."""
-    found = []
+    results = []
     for y in range(len(mean)):
         peak = _peak(y, mean, std)
         pull = 1 / np.sqrt(1 / std[y] ** 2 + (1 / std[mean > peak] ** 2).sum())
@@ -36,5 +36,5 @@ def log_probs(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         log_weight = (np.log((high - low) / 2) + np.log(_WEIGHTS)).ravel()
         sds = (t[:, None] - mean) / std
         log_density = -0.5 * sds[:, y] ** 2 - np.log(np.sqrt(2 * np.pi) * std[y])
-        found.append(logsumexp(log_weight + log_density + log_ndtr(np.delete(sds, y, 1)).sum(1)))
-    return np.array(found)
+        results.append(logsumexp(log_weight + log_density + log_ndtr(np.delete(sds, y, 1)).sum(1)))
+    return np.array(results)

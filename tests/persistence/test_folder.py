@@ -62,8 +62,8 @@ def test_saving_again_replaces_the_model(tmp_path: Path) -> None:
     save(tmp_path, OLD, {"n": 1}, CARD)
     (tmp_path / "notes.txt").write_text("mine")
     save(tmp_path, NEW, {"n": 2}, "# New\n")
-    found, config = load(tmp_path)
-    assert same(found, NEW) and config == {"n": 2}
+    result, config = load(tmp_path)
+    assert same(result, NEW) and config == {"n": 2}
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["README.md", "config.json", "model.safetensors", "notes.txt"]
     assert (tmp_path / "README.md").read_text() == "# New\n" and (tmp_path / "notes.txt").read_text() == "mine"
@@ -114,8 +114,8 @@ def test_a_crash_at_any_step_leaves_a_whole_model(tmp_path: Path, after: bool) -
             machine = Machine(patch, stop, after)
             with contextlib.suppress(Crash):
                 save(folder, NEW, {"n": 2}, "# New\n")
-        found, config = load(folder)
-        assert same(found, {1: OLD, 2: NEW}[config["n"]])
+        result, config = load(folder)
+        assert same(result, {1: OLD, 2: NEW}[config["n"]])
         seen.append(config["n"])
         save(folder, OLD, {"n": 3}, CARD)
         assert same(load(folder)[0], OLD) and len(list(folder.iterdir())) == 3
@@ -175,8 +175,8 @@ def test_a_full_disk_at_any_step(tmp_path: Path, way: Way) -> None:
             disk = FaultyDisk(patch, stop, way, errno.ENOSPC)
             with contextlib.suppress(OSError):
                 save(folder, NEW, {"n": 2}, "# New\n")
-        found, config = load(folder)
-        assert same(found, {1: OLD, 2: NEW}[config["n"]])
+        result, config = load(folder)
+        assert same(result, {1: OLD, 2: NEW}[config["n"]])
         seen.append(config["n"])
         save(folder, OLD, {"n": 3}, CARD)
         assert same(load(folder)[0], OLD) and len(list(folder.iterdir())) == 3

@@ -32,10 +32,10 @@ def test_a_pickle_of_version_0_1_predicts_as_it_did(name: str) -> None:
         model = pickle.loads((FIXTURES / f"{name}.pickle").read_bytes())
     expected = EXPECTED[name]
     if name == "classifier":
-        found = model.predict_proba(load_iris().data[::20])
+        actual = model.predict_proba(load_iris().data[::20])
     else:
-        found = np.stack(model.predict(load_diabetes().data[:8], return_std=True))
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+        actual = np.stack(model.predict(load_diabetes().data[:8], return_std=True))
+    np.testing.assert_allclose(actual, expected, rtol=1e-5)
     again = pickle.loads(pickle.dumps(model))
     assert type(again) is type(model)
 

@@ -91,7 +91,7 @@ def test_extra_is_kept(classifier: TDAMPClassifier, tmp_path: Path) -> None:
     assert load_with_extra(tmp_path / "m")[1] == {"encoder": {"columns": ["a"]}}
 
 
-def test_the_wrong_class_is_told(classifier: TDAMPClassifier, tmp_path: Path) -> None:
+def test_the_wrong_class_is_refused(classifier: TDAMPClassifier, tmp_path: Path) -> None:
     """contract: a regressor is not loaded from a classifier's folder; an unfitted estimator is not saved."""
     classifier.save(tmp_path / "m")
     with pytest.raises(TypeError, match="holds a TDAMPClassifier"):

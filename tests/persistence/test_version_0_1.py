@@ -27,8 +27,8 @@ def predictions(name: str, model: tdamp.TDAMPRegressor | tdamp.TDAMPClassifier) 
     """Means and standard deviations of a regression, probabilities of a classification."""
     if isinstance(model, tdamp.TDAMPClassifier):
         return model.predict_proba(ROWS[name])
-    found = model.predict_distribution(ROWS[name])
-    return np.stack([found.mean, found.std])
+    result = model.predict_distribution(ROWS[name])
+    return np.stack([result.mean, result.std])
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -84,9 +84,9 @@ def browser() -> Iterator[Any]:
     if BROWSER is None:
         pytest.skip("no chromium, chromium-browser or google-chrome on the PATH")
     with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=BROWSER, args=ARGS, timeout=1000 * HANGS)
-        yield found
-        found.close()
+        result = p.chromium.launch(executable_path=BROWSER, args=ARGS, timeout=1000 * HANGS)
+        yield result
+        result.close()
 
 
 @pytest.fixture(scope="module")
@@ -166,9 +166,9 @@ def test_labels_do_not_overlap(visit: Any, name: str) -> None:
 def test_text_can_be_read(visit: Any, name: str, scheme: str) -> None:
     """contract: every text has WCAG's contrast of 4.5 with what is behind it; none is below 9 pixels."""
     page = visit(name, 360, scheme)
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 100
-    assert [text for contrast, text in found if contrast < 4.5] == []
+    result = page.evaluate(CONTRASTS)
+    assert len(result) > 100
+    assert [text for contrast, text in result if contrast < 4.5] == []
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 23, 29)"
     assert dark == (scheme == "dark")
     heights = page.evaluate(TEXT_SIZES)

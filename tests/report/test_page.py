@@ -70,16 +70,16 @@ class Page(HTMLParser):
                 self.captions.setdefault(self.pictures[-1], data)
 
     def _see(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
+        result = dict(attrs)
         self.tags[tag] += 1
         self.attributes += attrs
-        if "id" in found:
-            self.ids.append(found["id"] or "")
-        if tag == "figure" and "picture" in (found.get("class") or ""):
-            self.pictures.append(found["id"] or "")
+        if "id" in result:
+            self.ids.append(result["id"] or "")
+        if tag == "figure" and "picture" in (result.get("class") or ""):
+            self.pictures.append(result["id"] or "")
         if tag in ("path", "use", "image") and "svg" in self.open:
             self.drawn[self.pictures[-1]] += 1
-        for value in found.values():
+        for value in result.values():
             self.references += re.findall(r"(?:^#|url\(#)([^)\s]+)", value or "")
 
 
@@ -134,7 +134,7 @@ def test_a_path_with_errors_and_names() -> None:
     assert "The dotted line" not in render(classification())
 
 
-def test_what_pruning_costs_is_said() -> None:
+def test_what_pruning_costs_is_shown() -> None:
     """contract: the loss with its standard error, and whether it is more than chance."""
     for after, verdict in ((0.89, "or little"), (0.7, "use a larger keep")):
         page = render(classification(pruning=PruningLoss(-0.3, -0.31, 0.02, 0.9, after, 0.02, 0.5)))
@@ -238,8 +238,8 @@ def test_the_least_sure_rows_come_first(pages: dict[str, str]) -> None:
     facts = regression()
     assert facts.held is not None and facts.held.epistemic_std is not None
     body = pages["table"].split('id="uncertain"')[1].split("</section>")[0]
-    found = [int(row) for row in re.findall(r"<tr><td>(\d+)</td>", body)]
-    assert found == np.argsort(-facts.held.epistemic_std)[:10].tolist()
+    results = [int(row) for row in re.findall(r"<tr><td>(\d+)</td>", body)]
+    assert results == np.argsort(-facts.held.epistemic_std)[:10].tolist()
     images = pages["classes"].split('id="uncertain"')[1].split("</section>")[0]
     assert images.count("<img") == 12 and images.count('alt="row ') == 12
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.trained_folds import predict_folds
 from tdamp import TDAMPRegressor
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
 from tdamp.prediction import batched
-from tdamp.selection.cross_validation import FOLDS, SNAPSHOTS, folds_of, predict_folds, snapshot_epochs
+from tdamp.selection.cross_validation import FOLDS, SNAPSHOTS, folds_of, snapshot_epochs
 from tdamp.training.data import Data
 from tdamp.training.fit import fit, make_job
 

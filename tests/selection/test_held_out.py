@@ -62,14 +62,14 @@ def latest_by_hand(each: list[np.ndarray], weight: np.ndarray) -> int:
 
 def test_the_latest_good_snapshot() -> None:
     """twin: by hand, of snapshots that fall off by less and by more than a standard error, with weights."""
-    found = set()
+    result = set()
     for seed in range(40):
         rng = np.random.default_rng(seed)
         weight = rng.uniform(0.2, 3, 30)
         each = [rng.normal(0, 1, 30) + rng.normal(0, 0.3) for _ in range(6)]
-        found.add(latest_by_hand(each, weight))
+        result.add(latest_by_hand(each, weight))
         assert scored(each, weight).latest_good() == latest_by_hand(each, weight)
-    assert len(found) > 2
+    assert len(result) > 2
 
 
 def test_a_sure_loss_ends_and_a_doubtful_one_does_not() -> None:
@@ -86,12 +86,12 @@ def test_scores_of_a_regression(fitted: Fitted) -> None:
     """twin: the weighted mean of the rows' scores at their best width; the snapshot has the training rows' level."""
     rest = Data(X[:20], Y[:20], WEIGHT[:20])
     held = HeldOut(DATA, rest)
-    found = batched.predicted(fitted, X)
-    each = calibration.best_log_scores(Y, found, WEIGHT)
+    result = batched.predicted(fitted, X)
+    each = calibration.best_log_scores(Y, result, WEIGHT)
     assert held.score(fitted) == pytest.approx(each @ WEIGHT / WEIGHT.sum())
     (snapshot,) = held.snapshots
     np.testing.assert_array_equal(snapshot.log_scores, each)
-    noise_var = WEIGHT[:20] @ found.aleatoric_var[:20] / WEIGHT[:20].sum()
+    noise_var = WEIGHT[:20] @ result.aleatoric_var[:20] / WEIGHT[:20].sum()
     np.testing.assert_allclose(snapshot.level.aleatoric_var, noise_var, rtol=1e-5)
     np.testing.assert_array_equal(level_of(fitted, rest), snapshot.level)
 
@@ -99,15 +99,17 @@ def test_scores_of_a_regression(fitted: Fitted) -> None:
 def test_scores_of_classes() -> None:
     """identity: the weighted mean of log Phi of two classes' margins, to 1e-3; each is kept, nothing stretched."""
     label = (X[:, 0] > 0).astype(np.int32)
-    found = fit(Network((3, 5, 2), "classification"), X, label, Settings(max_epochs=2, batch_size=30))
+    fitted = fit(Network((3, 5, 2), "classification"), X, label, Settings(max_epochs=2, batch_size=30))
     data = Data(X, label, WEIGHT)
     held = HeldOut(data, data)
-    z, sign = batched.moments(found, X), 2 * label - 1
-    each = norm.logcdf(sign * (z.mean[:, 1] - z.mean[:, 0]) / np.sqrt(z.var.sum(1) + np.asarray(found.state.noise_var)))
-    assert held.score(found) == pytest.approx(each @ WEIGHT / WEIGHT.sum(), rel=1e-3)
+    z, sign = batched.moments(fitted, X), 2 * label - 1
+    each = norm.logcdf(
+        sign * (z.mean[:, 1] - z.mean[:, 0]) / np.sqrt(z.var.sum(1) + np.asarray(fitted.state.noise_var))
+    )
+    assert held.score(fitted) == pytest.approx(each @ WEIGHT / WEIGHT.sum(), rel=1e-3)
     np.testing.assert_allclose(held.snapshots[0].log_scores, each, atol=1e-3)
-    assert held.calibration_at(0, found) is None
-    assert held.calibration(found) is None and unstretched(found, data) is None
+    assert held.calibration_at(0, fitted) is None
+    assert held.calibration(fitted) is None and unstretched(fitted, data) is None
 
 
 def test_calibration_of_a_snapshot(fitted: Fitted) -> None:
@@ -115,8 +117,8 @@ def test_calibration_of_a_snapshot(fitted: Fitted) -> None:
     held = HeldOut(DATA, DATA)
     levels = [Level(np.array([1.0, 2.0]), np.array([3.0, 4.0])), Level(np.array([5.0, 6.0]), np.array([7.0, 8.0]))]
     snapshots = [predicted(), predicted(factor=3.0)]
-    for found, level in zip(snapshots, levels, strict=True):
-        held.add(found, level)
+    for actual, level in zip(snapshots, levels, strict=True):
+        held.add(actual, level)
     other, kish = level_of(fitted, DATA), WEIGHT.sum() / np.square(WEIGHT).sum()
     for place in (0, 1):
         expected = calibration.calibrate(Y, snapshots[place], WEIGHT * kish).carried(levels[place], other)
@@ -149,9 +151,9 @@ def test_without_rows_to_spare(fitted: Fitted) -> None:
     as so many rows of equal weight as tell the same."""
     by = unstretched(fitted, DATA)
     assert by is not None
-    found = batched.predicted(fitted, X)
+    result = batched.predicted(fitted, X)
     kish = WEIGHT.sum() / np.square(WEIGHT).sum()
-    rows = (kish * WEIGHT[:, None] * found.aleatoric_var / found.var).sum(0)
+    rows = (kish * WEIGHT[:, None] * result.aleatoric_var / result.var).sum(0)
     np.testing.assert_allclose(by.dof, LEAST_DOF + rows, rtol=1e-6)
     assert by.epistemic.tolist() == by.noise.tolist() == [1, 1]
 
@@ -159,9 +161,9 @@ def test_without_rows_to_spare(fitted: Fitted) -> None:
 @pytest.mark.parametrize("y", [Y, np.repeat([0, 1], [40, 20])], ids=["regression", "classes"])
 def test_what_is_held_out(y: np.ndarray) -> None:
     """contract: a tenth of the rows, none of them trained on, every class on both sides, and no row torn apart."""
-    found = hold_out(Data(X, y, np.ones(60)), 0.1, 0)
-    assert found is not None
-    rest, held = found
+    result = hold_out(Data(X, y, np.ones(60)), 0.1, 0)
+    assert result is not None
+    rest, held = result
     assert len(rest.x) == 54 and len(held.data.x) == 6 and held.trained is rest and held.snapshots == []
     both = np.concatenate([rest.x, held.data.x])
     place = np.array([np.flatnonzero((row == X).all(1))[0] for row in both])
@@ -176,20 +178,20 @@ def test_rows_of_a_table_of_categories_are_of_its_kinds() -> None:
     """identity: each row is of the kind that it has in the whole table, where inputs repeat by design."""
     bits = np.random.default_rng(0).integers(0, 2, (60, 2)).astype(float)
     data = Data(bits, np.arange(60) % 2, 1 + np.arange(60) / 1024)
-    found = hold_out(data, 0.1, 0)
-    assert found is not None and 4 < len(found[1].kinds) < 8
-    place = (1024 * (found[1].data.weight - 1)).astype(int)
-    np.testing.assert_array_equal(found[1].kinds, kinds_of(data.x, data.y)[place])
+    result = hold_out(data, 0.1, 0)
+    assert result is not None and 4 < len(result[1].kinds) < 8
+    place = (1024 * (result[1].data.weight - 1)).astype(int)
+    np.testing.assert_array_equal(result[1].kinds, kinds_of(data.x, data.y)[place])
 
 
 def test_a_class_of_one_row() -> None:
     """contract: it cannot be on both sides; a tenth of the rows is held out all the same."""
-    found = hold_out(Data(X, np.repeat([0, 1, 2], [39, 20, 1]), np.ones(60)), 0.1, 0)
-    assert found is not None and len(found[0].x) == 54 and len(found[1].data.x) == 6
+    result = hold_out(Data(X, np.repeat([0, 1, 2], [39, 20, 1]), np.ones(60)), 0.1, 0)
+    assert result is not None and len(result[0].x) == 54 and len(result[1].data.x) == 6
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_classes_are_held_out_in_proportion(seed: int) -> None:
     """contract: of 50 rows and 10, five and one; by chance alone more than half of all draws would differ."""
-    found = hold_out(Data(X, np.repeat([0, 1], [50, 10]), np.ones(60)), 0.1, seed)
-    assert found is not None and np.bincount(found[1].data.y).tolist() == [5, 1]
+    result = hold_out(Data(X, np.repeat([0, 1], [50, 10]), np.ones(60)), 0.1, seed)
+    assert result is not None and np.bincount(result[1].data.y).tolist() == [5, 1]

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.trained_folds import predict_folds
 from tdamp import TDAMPClassifier
 from tdamp.engine.network import Network
 from tdamp.engine.settings import Settings
 from tdamp.estimators.defaults import counted_once
 from tdamp.estimators.parameters import settings_of
 from tdamp.prediction import batched
-from tdamp.selection.cross_validation import FOLDS, folds_of, predict_folds
+from tdamp.selection.cross_validation import FOLDS, folds_of
 from tdamp.selection.held_out import HeldOut
 from tdamp.selection.refit import select_by_held_out
 from tdamp.selection.snapshots import Judged

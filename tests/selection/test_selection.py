@@ -30,7 +30,7 @@ def selection(settings: Settings, levels: dict[int, float]) -> Selection | None:
 
 
 def test_the_best_epoch_with_the_units_that_remain() -> None:
-    """enumeration: argmax of the scores from the epoch on at which the last unit went."""
+    """contract: the epoch of the highest score, of those since the last unit went; of all, where none goes."""
     chosen = selection(PRUNED, LEVELS)
     late = {epoch: score for epoch, score in LEVELS.items() if progress(PRUNED, epoch) == 1}
     best = list(late)[int(np.argmax(list(late.values())))]

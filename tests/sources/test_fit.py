@@ -81,7 +81,7 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
     """twin: `tdamp.fit` on the same rows in the same order and chunks, bit for bit at equal scales, and with scales of
     its own to rounding; the scales are NumPy's."""
     x, y = problem()
-    known = read(Batches(in_batches(x, y)), "regression", tmp_path, np.random.default_rng(0))
+    known = read(Batches(in_batches(x, y)), False, tmp_path, np.random.default_rng(0))
     np.testing.assert_allclose(known.x.mean, x.mean(0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(known.x.std, x.std(0), rtol=1e-9)
     (x_mean, x_scale), (y_mean, y_scale) = known.x.scales(), known.y.scales()
@@ -127,9 +127,9 @@ def test_every_source_gives_the_same_network(small: Path) -> None:
         "frames": Batches(lambda: [(frame, y)], spill_dir=small),
         "parquet": Parquet(small.parent / "all.parquet", target="y", spill_dir=small),
     }
-    found = {name: model().fit(source) for name, source in sources.items()}
-    for name, one in found.items():
-        same_bits(one.fitted_.state, found["paths"].fitted_.state)
+    results = {name: model().fit(source) for name, source in sources.items()}
+    for name, one in results.items():
+        same_bits(one.fitted_.state, results["paths"].fitted_.state)
         assert hasattr(one, "feature_names_in_") == (name in ("frames", "parquet"))
     assert list(small.iterdir()) == []
     again = model(max_epochs=20).fit(sources["frames"])
@@ -269,7 +269,7 @@ def test_parquet_lets_go_of_what_it_has_read(tmp_path: Path) -> None:
     assert max(ours) - before < 10 * 20_000 * 4 * 8
 
 
-def test_what_is_wrong_with_the_parameters_is_told_before_reading() -> None:
+def test_wrong_parameters_are_refused_before_reading() -> None:
     """contract: no batch is taken from the iterator."""
     batches = in_batches(*problem())
     with pytest.raises(ValueError, match="activation='tanh'"):
@@ -315,11 +315,11 @@ def measure_prediction_from_a_memory_map(folder: Path) -> None:
         work()  # what is made once, such as compiled code, does not count
         gc.collect()
         tracemalloc.start()
-        found = work()
+        result = work()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[0] > 3 * mapped.nbytes and peaks[1] < 2 * 8 * len(mapped) + 2**20
-    np.testing.assert_array_equal(found, np.concatenate(halves))
+    np.testing.assert_array_equal(result, np.concatenate(halves))
 
 
 def test_prediction_does_not_copy_a_memory_map(tmp_path: Path) -> None:

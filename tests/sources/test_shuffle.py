@@ -70,16 +70,16 @@ def test_shuffled_rows_are_all_there_in_an_order_of_their_own(
     def order(cuts: list[int]) -> np.ndarray:
         rng = np.random.default_rng(0)
         files = shuffle.scatter(np.split(rows, cuts), tmp_path, rng)
-        found = list(shuffle.shuffled(files, 2, rng))
-        assert max(block.size for block in found) <= most
-        return np.concatenate(found)
+        result = list(shuffle.shuffled(files, 2, rng))
+        assert max(block.size for block in result) <= most
+        return np.concatenate(result)
 
-    found = order([3, 700, 15_000])
-    np.testing.assert_array_equal(found[:, 0], -found[:, 1])
-    np.testing.assert_array_equal(np.sort(found[:, 0]), rows[:, 0])
-    np.testing.assert_array_equal(found, order([9000]))
+    result = order([3, 700, 15_000])
+    np.testing.assert_array_equal(result[:, 0], -result[:, 1])
+    np.testing.assert_array_equal(np.sort(result[:, 0]), rows[:, 0])
+    np.testing.assert_array_equal(result, order([9000]))
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     place = np.arange(20_000)
     for past in (1, 10):  # of places, and of neighbours: independent ones correlate by 1 / sqrt(n)
-        assert abs(np.corrcoef(found[:, 0], place)[0, 1]) < 4 / np.sqrt(20_000)
-        assert abs(np.corrcoef(found[past:, 0], found[:-past, 0])[0, 1]) < 4 / np.sqrt(20_000)
+        assert abs(np.corrcoef(result[:, 0], place)[0, 1]) < 4 / np.sqrt(20_000)
+        assert abs(np.corrcoef(result[past:, 0], result[:-past, 0])[0, 1]) < 4 / np.sqrt(20_000)

@@ -63,22 +63,22 @@ def _members(name: str, kind: type) -> Iterator[str]:
 
 def signature(name: str, function: Any) -> str:
     """`name(a: int, b: str = 'c') -> float`."""
-    found = inspect.signature(function)
+    result = inspect.signature(function)
     parts, marked = [], False
-    for parameter in found.parameters.values():
+    for parameter in result.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not marked:
             parts.append("*")
         marked |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         plain = str(parameter.replace(annotation=parameter.empty, default=parameter.empty))
         typed = "" if parameter.annotation is parameter.empty else f": {_annotation(parameter.annotation)}"
         parts.append(f"{plain}{typed}" + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}"))
-    back = "" if found.return_annotation is found.empty else f" -> {_annotation(found.return_annotation)}"
+    back = "" if result.return_annotation is result.empty else f" -> {_annotation(result.return_annotation)}"
     line = f"{name}({', '.join(parts)}){back}"
     return line if len(line) <= WIDTH else "\n    ".join([f"{name}(", *(f"{part}," for part in parts)]) + f"\n){back}"
 
 
-def _annotation(found: Any) -> str:
-    text = getattr(found, "__forward_arg__", found)
+def _annotation(result: Any) -> str:
+    text = getattr(result, "__forward_arg__", result)
     return text if isinstance(text, str) else inspect.formatannotation(text)
 
 

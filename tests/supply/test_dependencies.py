@@ -43,38 +43,38 @@ BEHIND_JAX = {"flatbuffers"}
 
 def imported(path: Path) -> set[str]:
     """Foreign modules that a file imports, by its syntax tree: statements alone, as `need` takes a string."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            result |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            found.add((node.module or "").split(".")[0])
-    return found - set(sys.stdlib_module_names) - {"tdamp", "tdamp_bench"}
+            result.add((node.module or "").split(".")[0])
+    return result - set(sys.stdlib_module_names) - {"tdamp", "tdamp_bench"}
 
 
 def for_types_only(path: Path) -> set[str]:
     """Foreign modules that are imported under `if TYPE_CHECKING`: nobody needs them to run the file."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             for inner in node.body:
                 names = [alias.name for alias in inner.names] if isinstance(inner, ast.Import) else [inner.module or ""]
-                found |= {name.split(".")[0] for name in names}
-    return found
+                result |= {name.split(".")[0] for name in names}
+    return result
 
 
 def closure(requirements: list[str]) -> set[str]:
     """All that an installation of these pulls in here, by the metadata of what is installed."""
-    found: set[tuple[str, str]] = set()  # a name, and an extra of it or none
+    result: set[tuple[str, str]] = set()  # a name, and an extra of it or none
     left = [Requirement(line) for line in requirements]
     while left:
         wanted = left.pop()
         for extra in ("", *wanted.extras):
-            if (wanted.name, extra) not in found:
-                found.add((wanted.name, extra))
+            if (wanted.name, extra) not in result:
+                result.add((wanted.name, extra))
                 parts = [Requirement(line) for line in distribution(wanted.name).requires or ()]
                 left += [part for part in parts if part.marker is None or part.marker.evaluate({"extra": extra})]
-    return {canonicalize_name(name) for name, _ in found}
+    return {canonicalize_name(name) for name, _ in result}
 
 
 def test_the_core_imports_its_dependencies_and_no_others() -> None:

@@ -62,8 +62,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def files_of(source: Path) -> set[str]:
     """The files of a package, as a wheel names them."""
-    found = {str(path.relative_to(source.parent)) for path in source.rglob("*") if path.is_file()}
-    return {name for name in found if "__pycache__" not in name}
+    results = {str(path.relative_to(source.parent)) for path in source.rglob("*") if path.is_file()}
+    return {name for name in results if "__pycache__" not in name}
 
 
 def content(wheel: Path) -> tuple[set[str], dict[str, str]]:
@@ -124,10 +124,10 @@ def test_types_reach_the_user(wheel: Path, tmp_path: Path) -> None:
     def checked() -> str:
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=around).stdout
 
-    found = checked()
-    assert re.search(r'script.py:5: note: Revealed type is "tdamp.estimators.[\w.]*TDAMPRegressor"', found), found
-    assert re.search(r'script.py:6: note: Revealed type is "Literal\[tdamp.[\w.]*Outcome.OK\]\?"', found), found
-    assert 'script.py:7: error: Argument "widths" to "Network" has incompatible type "str"' in found, found
+    result = checked()
+    assert re.search(r'script.py:5: note: Revealed type is "tdamp.estimators.[\w.]*TDAMPRegressor"', result), result
+    assert re.search(r'script.py:6: note: Revealed type is "Literal\[tdamp.[\w.]*Outcome.OK\]\?"', result), result
+    assert 'script.py:7: error: Argument "widths" to "Network" has incompatible type "str"' in result, result
     (packages / "tdamp/py.typed").unlink()
     assert "missing library stubs or py.typed marker" in checked()
 

@@ -134,6 +134,6 @@ def test_four_ways_to_give_a_time_agree(when: datetime) -> None:
         zoned,
         zoned.astype(str),
     ]
-    found = [DateReader().read(cells_of(column, "c"))[0][0] for column in columns]
-    assert np.ptp(found) < 1e-10  # a hundredth of a millisecond
+    results = [DateReader().read(cells_of(column, "c"))[0][0] for column in columns]
+    assert np.ptp(results) < 1e-10  # a hundredth of a millisecond
     assert isinstance(reader_of(cells_of(columns[0], "c")), DateReader)

@@ -42,7 +42,7 @@ def test_csv_gives_back_its_cells(tmp_path: Path, delimiter: str, encoding: str,
     assert frame.attrs == {"encoding": "utf-8" if "8" in encoding else "utf-16", "delimiter": delimiter}
 
 
-def test_latin1_is_read_and_said(tmp_path: Path) -> None:
+def test_latin1_is_read_with_a_note(tmp_path: Path) -> None:
     """contract: bytes that are no UTF-8 are latin-1, with a warning that names the line."""
     path = write(tmp_path / "old.csv", "name,n\nabc,1\nMüller,2\n".encode("latin-1"))
     with pytest.warns(TableWarning, match=r"line 3.*latin-1"):

@@ -63,9 +63,9 @@ def test_the_task_is_chosen(y: Any, task: str, classes: tuple) -> None:
 def test_labels_come_back(trained: Any, later: Any, labels: list) -> None:
     """contract: labels as trained on, whatever type the later table has; sorted as NumPy sorts them."""
     encoder = fit(trained, "classification")
-    found = encoder.target({"y": later})
-    assert found.tolist() == labels and found.dtype.kind in "iU"
-    assert np.unique(found).tolist() == list(encoder.classes)
+    result = encoder.target({"y": later})
+    assert result.tolist() == labels and result.dtype.kind in "iU"
+    assert np.unique(result).tolist() == list(encoder.classes)
 
 
 def test_several_targets() -> None:

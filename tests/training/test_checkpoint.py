@@ -80,15 +80,17 @@ def test_stopped_after_every_epoch(kind: Callable[[Folder], Fitted], tmp_path: P
     """twin: one that nobody stopped, bit for bit; no epoch is trained twice, and its end is kept too."""
     monkeypatch.setattr(compact, "COMPILATION", 2.5 * compact.PRODUCTS * 128 * WIDE.n_multiply_adds)
     whole, _, trained, _ = in_pieces(lambda: kind(None), 1)
-    again, starts, epochs, said = in_pieces(lambda: kind(tmp_path), 1)
+    again, starts, epochs, headers = in_pieces(lambda: kind(tmp_path), 1)
     same(again, whole)
     if kind is going_on:  # the training before it is done at every start
         trained, epochs = 4, epochs - 4 * starts
-    assert epochs == trained and starts > trained and said[-1]["ended"] is not None
+    assert epochs == trained and starts > trained and headers[-1]["ended"] is not None
     if kind is classes:
-        assert whole.epoch < len(whole.history) < 40 and whole.n_units < 11 and said[-2]["best"] is not None
+        assert whole.epoch < len(whole.history) < 40 and whole.n_units < 11 and headers[-2]["best"] is not None
     if kind is pruned:
-        assert said[0]["widths"] == WIDE.widths != said[-2]["widths"] and any(words["smaller"] for words in said)
+        assert headers[0]["widths"] == WIDE.widths != headers[-2]["widths"] and any(
+            words["smaller"] for words in headers
+        )
 
 
 @pytest.mark.usefixtures("every_epoch")
@@ -111,9 +113,9 @@ def test_all_trainings_of_a_fit(by: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_writes_are_seldom(tmp_path: Path) -> None:
     """contract: short epochs are not written one by one, only what came of them; two files of each stage at most."""
-    found, *_ = in_pieces(lambda: fit(NETWORK, X, Y, SETTINGS, checkpoint=tmp_path), 100)
+    result, *_ = in_pieces(lambda: fit(NETWORK, X, Y, SETTINGS, checkpoint=tmp_path), 100)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["start-000000.checkpoint", "training-000004.checkpoint"]
-    same(found, fit(NETWORK, X, Y, SETTINGS))
+    same(result, fit(NETWORK, X, Y, SETTINGS))
 
 
 @pytest.mark.usefixtures("every_epoch")
@@ -128,9 +130,9 @@ def test_callbacks_of_epochs_done_are_not_called_again(tmp_path: Path) -> None:
     def work() -> Fitted:
         return fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
 
-    found, *_ = in_pieces(work, 1)
-    assert called == [1, 2, 3] and len(found.history) == 3
-    same(work(), found)
+    fitted, *_ = in_pieces(work, 1)
+    assert called == [1, 2, 3] and len(fitted.history) == 3
+    same(work(), fitted)
     assert called == [1, 2, 3]
 
 
@@ -138,7 +140,7 @@ def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """contract: each part of a problem changed in its turn is named, with what to do; the same is still there."""
     weight, settings = np.ones(150), replace(SETTINGS, max_epochs=5, trust=1.0)
     asked: dict[str, Any] = {"network": NETWORK, "x": X, "y": Y, "settings": SETTINGS, "sample_weight": weight}
-    found = fit(**asked, checkpoint=tmp_path)
+    result = fit(**asked, checkpoint=tmp_path)
     one = X.copy()
     one[7, 1] = np.nextafter(one[7, 1], 9)
     changes: dict[str, dict[str, Any]] = {
@@ -149,7 +151,7 @@ def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "activation was 'relu' and is 'abs'": {"network": Network((3, 8, 1), activation="abs")},
         "seed differs": {"seed": 1},
         "groups differs": {"groups": np.array([0, 0, 1])},
-        "start differs": {"start": found},
+        "start differs": {"start": result},
     }
     for message, change in changes.items():
         with pytest.raises(CheckpointError, match=rf"another training \({message}\).*choose another folder or delete"):
@@ -158,7 +160,7 @@ def test_another_problem_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         patch.setattr(tdamp, "__version__", "0.0.9")
         with pytest.raises(CheckpointError, match=r"tdamp was '0\.2\.0' and is '0\.0\.9'"):
             fit(**asked, checkpoint=tmp_path)
-    same(fit(**asked, checkpoint=tmp_path), found)
+    same(fit(**asked, checkpoint=tmp_path), result)
     clear(tmp_path)
     assert not tmp_path.exists()
 

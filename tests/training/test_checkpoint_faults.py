@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).astype(np.float32)
 Y = X[:, :1] - np.abs(X[:, 1:2])
 NETWORK, SETTINGS = Network((3, 8, 1)), Settings(max_epochs=6, batch_size=32)
-PROBLEM = {"seed": 3}
+FINGERPRINT = {"seed": 3}
 
 
 def written(folder: Path, epochs: int) -> None:
@@ -34,10 +34,10 @@ def written(folder: Path, epochs: int) -> None:
 
 def opened(folder: Path) -> Stage:
     """As a new process does."""
-    return Checkpoint(folder, PROBLEM).stage("training")
+    return Checkpoint(folder, FINGERPRINT).stage("training")
 
 
-def found(folder: Path) -> int | None:
+def result(folder: Path) -> int | None:
     """The epochs of the checkpoint that is used, which is whole."""
     at = opened(folder).load()
     if at is None:
@@ -63,17 +63,17 @@ def test_a_fault_at_any_step(way: Way, number: int, tmp_path: Path) -> None:
         written(folder, 1)
         written(folder, 2)
         stage = opened(folder)
-        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as said, \
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught, \
                 contextlib.suppress(Crash):  # fmt: skip
             warnings.simplefilter("always")
             disk = FaultyDisk(patch, stop, way, number)
             for _ in range(2 if way == "from then on" else 1):
                 stage.save(3, {"w": np.full(500, 3)}, {"epochs": 3})
         ended = disk.calls < stop
-        assert [w.category for w in said] == ([] if ended or way == "crash" else [CheckpointWarning])
-        seen.append(found(folder))
+        assert [w.category for w in caught] == ([] if ended or way == "crash" else [CheckpointWarning])
+        seen.append(result(folder))
         written(folder, 4)
-        assert found(folder) == 4 and len(list(folder.iterdir())) == 3
+        assert result(folder) == 4 and len(list(folder.iterdir())) == 3
         if ended:
             break
     assert len(seen) > 8 and seen == sorted(seen) and set(seen) == {2, 3}
@@ -89,7 +89,7 @@ def test_a_fault_at_the_very_start(tmp_path: Path) -> None:
                 opened(folder)
                 break
         written(folder, 1)
-        assert found(folder) == 1 and len(list(folder.iterdir())) == 2
+        assert result(folder) == 1 and len(list(folder.iterdir())) == 2
     assert stop > 6 and disk.calls < stop
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
@@ -119,21 +119,21 @@ def test_damaged_bytes(tmp_path: Path) -> None:
     for damaged in made:
         newest.write_bytes(damaged)
         with pytest.warns(CheckpointWarning, match="000002.checkpoint.*damaged, and removed"):
-            assert found(tmp_path) == 1
+            assert result(tmp_path) == 1
     assert len(made) > 150
     newest.write_bytes(contents[0])
-    assert found(tmp_path) == 2
+    assert result(tmp_path) == 2
     for path, content in zip((newest, before), contents, strict=True):
         path.write_bytes(content[: len(content) // 2])
-    with pytest.warns(CheckpointWarning) as said:
-        assert found(tmp_path) is None
-    assert len(said) == 2
+    with pytest.warns(CheckpointWarning) as caught:
+        assert result(tmp_path) is None
+    assert len(caught) == 2
     start = tmp_path / "start-000000.checkpoint"
     written(tmp_path, 5)
     start.write_bytes(b"")
     with pytest.warns(CheckpointWarning, match="start"), pytest.raises(CheckpointError, match="seed differs"):
         Checkpoint(tmp_path, {"seed": 4})  # the others say what the problem is
-    assert Checkpoint(tmp_path, {"seed": 4}, any_seed=True).problem == PROBLEM
+    assert Checkpoint(tmp_path, {"seed": 4}, any_seed=True).fingerprint == FINGERPRINT
 
 
 def test_a_newer_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_a_newer_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         patch.setattr(checkpoint, "SCHEMA", checkpoint.SCHEMA + 1)
         written(tmp_path, 1)
     with pytest.raises(CheckpointError, match="newer tdamp"):
-        found(tmp_path)
+        result(tmp_path)
 
 
 def test_training_outlives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,14 +153,14 @@ def test_training_outlives_a_full_disk(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     whole = fit(NETWORK, X, Y, SETTINGS)
-    with contextlib.ExitStack() as full, pytest.warns(CheckpointWarning, match="File too large.*has room") as said:
+    with contextlib.ExitStack() as full, pytest.warns(CheckpointWarning, match="File too large.*has room") as caught:
 
         def callback(epoch: int, *_: Any) -> None:
             if epoch == 3:
                 full.enter_context(no_room(100))
 
         same(fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path), whole)
-    assert len(said) == 1
+    assert len(caught) == 1
     newest = tmp_path / "training-000002.checkpoint"
     assert sorted(tmp_path.glob("training*")) == [tmp_path / "training-000001.checkpoint", newest]
     called: list[int] = []
@@ -178,9 +178,9 @@ def test_a_record_that_json_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def callback(epoch: int, fitted: Any, record: dict[str, Any]) -> None:
         record["mine"] = object()
 
-    with pytest.warns(CheckpointWarning, match="not JSON serializable") as said:
-        found = fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
-    assert len(said) == 1 and len(found.history) == 6
+    with pytest.warns(CheckpointWarning, match="not JSON serializable") as caught:
+        trained = fit(NETWORK, X, Y, SETTINGS, callback=callback, checkpoint=tmp_path)
+    assert len(caught) == 1 and len(trained.history) == 6
 
 
 @pytest.fixture
@@ -222,9 +222,9 @@ def test_a_real_disk(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             way = "ro" if epoch == 6 else "rw"
             subprocess.run(["mount", "-o", f"remount,{way}", small_disk], check=True)
 
-    with pytest.warns(CheckpointWarning, match="No space left on device") as said:
+    with pytest.warns(CheckpointWarning, match="No space left on device") as caught:
         same(fit(NETWORK, X, Y, replace(SETTINGS, max_epochs=9), callback=callback, checkpoint=place), whole)
-    assert len(said) == 1
+    assert len(caught) == 1
     assert [newest[epoch][9:15] for epoch in range(2, 10)] == [f"{n:06d}" for n in (1, 2, 2, 2, 5, 5, 5, 8)]
     same(fit(NETWORK, X, Y, replace(SETTINGS, max_epochs=9), checkpoint=place), whole)
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)

@@ -32,9 +32,9 @@ def program() -> Program:
     return Program(scaled_sum, like=lambda name, x, more: (0, more))
 
 
-def check(found: Program) -> None:
+def check(result: Program) -> None:
     """Its value on some numbers."""
-    total, doubled = found("abc", np.arange(4.0, dtype="f4"), {"a": np.float32(1), "b": np.ones(2, "f4")})
+    total, doubled = result("abc", np.arange(4.0, dtype="f4"), {"a": np.float32(1), "b": np.ones(2, "f4")})
     assert float(total) == 18 and float(doubled["a"]) == 2 and doubled["b"].tolist() == [2, 2]
 
 
@@ -48,12 +48,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: traced once for each static argument, shape and precision."""
     monkeypatch.setattr(compiled, "FOLDER", [])
-    found = program()
-    check(found)
-    check(found)
+    result = program()
+    check(result)
+    check(result)
     assert TRACED == ["abc"]
-    found("abc", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
-    found("abcd", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
+    result("abc", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
+    result("abcd", np.arange(5.0, dtype="f4"), {"a": np.float32(1)})
     assert TRACED == ["abc", "abc", "abcd"]
 
 
@@ -62,15 +62,15 @@ def test_no_more_are_held_than_a_process_can(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(compiled, "FOLDER", [])
     monkeypatch.setattr(compiled, "MOST", 3)
     monkeypatch.setattr(compiled, "_used", OrderedDict())
-    found, other = program(), Program(scaled_sum, like=lambda name, x, more: (0, more))
+    result, other = program(), Program(scaled_sum, like=lambda name, x, more: (0, more))
     for size in (1, 2, 1, 3):
-        found("abc", np.zeros(size, "f4"), {})
+        result("abc", np.zeros(size, "f4"), {})
     other("abc", np.zeros(1, "f4"), {})
-    assert len(found.compiled) == 2 and len(other.compiled) == 1
+    assert len(result.compiled) == 2 and len(other.compiled) == 1
     assert TRACED == ["abc"] * 4
-    found("abc", np.zeros(1, "f4"), {})  # used again in the meantime, so that 2 went, and not 1
+    result("abc", np.zeros(1, "f4"), {})  # used again in the meantime, so that 2 went, and not 1
     assert TRACED == ["abc"] * 4
-    total, _ = found("abc", np.ones(2, "f4"), {})
+    total, _ = result("abc", np.ones(2, "f4"), {})
     assert TRACED == ["abc"] * 5 and float(total) == 6
 
 
@@ -113,18 +113,18 @@ def test_a_damaged_file_is_made_anew(folder: Path, damage) -> None:
 def test_prepared_ahead(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """twin: prepared from shapes in another thread, in this one's precision, a program is not traced again."""
     monkeypatch.setattr(compiled, "FOLDER", [tmp_path] if kept else [])
-    found = program()
+    result = program()
     x, more = jax.ShapeDtypeStruct((4,), "f4"), {"a": np.float32(0), "b": jax.ShapeDtypeStruct((2,), "f4")}
     for x64 in (False, True):
         with jax.enable_x64(x64):
-            compiled.in_background(lambda: found.prepare("abc", x, more)).result()
+            compiled.in_background(lambda: result.prepare("abc", x, more)).result()
             assert TRACED == ["abc"]
-            check(found)
+            check(result)
             assert TRACED == ["abc"]
             TRACED.clear()
 
 
-def test_an_error_beside_the_training_is_told() -> None:
+def test_an_error_beside_the_training_is_reported() -> None:
     """contract: what goes wrong in the other thread is raised where its result is asked for."""
 
     def fail() -> None:

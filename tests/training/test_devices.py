@@ -45,8 +45,8 @@ def finish(*children: subprocess.Popen[str]) -> None:
     """Wait for all; none outlives this."""
     try:
         for child in children:
-            said, _ = child.communicate(timeout=HANGS)
-            assert child.returncode == 0, said
+            output, _ = child.communicate(timeout=HANGS)
+            assert child.returncode == 0, output
     finally:
         for child in children:
             child.kill()

@@ -104,10 +104,10 @@ def test_weights_decide_what_is_held_out() -> None:
 def test_evidence_of_heavy_rows_and_copies() -> None:
     """identity: Kish's number of rows; copies are as one row of their weight, and a scale of all weights is nothing."""
     kinds, weight = np.array([1, 1, 2, 3]), np.array([0.5, 0.5, 1.0, 4.0])
-    found = as_evidence(kinds, weight)
-    np.testing.assert_allclose(found.sum(), 6**2 / (1 + 1 + 16))
-    np.testing.assert_allclose(found / found[0], weight / weight[0])
-    np.testing.assert_allclose(as_evidence(kinds, 1000 * weight), found)
+    result = as_evidence(kinds, weight)
+    np.testing.assert_allclose(result.sum(), 6**2 / (1 + 1 + 16))
+    np.testing.assert_allclose(result / result[0], weight / weight[0])
+    np.testing.assert_allclose(as_evidence(kinds, 1000 * weight), result)
     np.testing.assert_allclose(as_evidence(np.arange(7), np.full(7, 3.0)), np.ones(7))
 
 

@@ -34,7 +34,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_training_is_told_from_start_to_end(tmp_path: Path) -> None:
+def test_a_training_is_logged_from_start_to_end(tmp_path: Path) -> None:
     """contract: one start with the settings, every row of the history, one end, as JSON lines."""
     with written_to(tmp_path / "log.jsonl"):
         model = TDAMPRegressor((8,), **QUICK).fit(X, Y)
@@ -52,17 +52,17 @@ def test_trainings_that_judge_are_told_apart(tmp_path: Path) -> None:
     """contract: five twins at level DEBUG, each whole and in order, and the training that is kept at INFO."""
     with written_to(tmp_path / "log.jsonl"):
         model = TDAMPRegressor((8,), **SMALL).fit(X, Y)
-    found: dict[str, list[dict[str, Any]]] = {}
+    results: dict[str, list[dict[str, Any]]] = {}
     for record in lines(tmp_path / "log.jsonl"):
-        found.setdefault(record["part"], []).append(record)
-    assert set(found) == {"training", *(f"fold {k}" for k in range(1, 6))}
-    for part, records in found.items():
+        results.setdefault(record["part"], []).append(record)
+    assert set(results) == {"training", *(f"fold {k}" for k in range(1, 6))}
+    for part, records in results.items():
         n = model.n_iter_ if part == "training" else 4
         assert [r["event"] for r in records] == ["start", *["epoch"] * n, "end"]
         assert {r["level"] for r in records} == {"INFO" if part == "training" else "DEBUG"}
 
 
-def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stops_and_compaction_are_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """contract: a callback's stop, the monitor's, smaller arrays, and an end that went wrong."""
     caplog.set_level(logging.INFO, "tdamp")
     network, settings = Network((3, 8, 1)), replace(TDAMPRegressor((8,), **QUICK).fit(X, Y).settings_, patience=1)
@@ -87,7 +87,7 @@ def test_stops_and_compaction_are_told(caplog: pytest.LogCaptureFixture, monkeyp
     assert caplog.records[-1].tdamp["outcome"] == "NOISE_AT_FLOOR" and "data_weight" in caplog.messages[-1]
 
 
-def test_no_one_is_told_unasked() -> None:
+def test_nothing_is_logged_unasked() -> None:
     """contract: the library installs no handler that writes, and leaves level and propagation alone."""
     log = logging.getLogger("tdamp")
     assert [type(handler) for handler in log.handlers] == [logging.NullHandler]
@@ -109,7 +109,7 @@ def test_json_lines_hold_anything() -> None:
     assert "\n" not in line and "ValueError: a\nb" in json.loads(line)["error"]
 
 
-class Told:
+class Recorder:
     """A callback that remembers."""
 
     def __init__(self) -> None:
@@ -127,10 +127,10 @@ class Told:
 
 def test_objects_and_functions_are_called() -> None:
     """contract: start, every epoch and end, with what the estimator ends with; a function beside it gets the epochs."""
-    told: TrainingCallback = Told()
+    recorder: TrainingCallback = Recorder()
     seen: list[int] = []
-    model = TDAMPRegressor((8,), callbacks=[told, lambda epoch, *rest: seen.append(epoch)], **QUICK).fit(X, Y)
-    info, *epochs, fitted = told.calls
+    model = TDAMPRegressor((8,), callbacks=[recorder, lambda epoch, *rest: seen.append(epoch)], **QUICK).fit(X, Y)
+    info, *epochs, fitted = recorder.calls
     assert (info["task"], info["rows"], info["widths"], info["prior"]) == ("regression", 60, (3, 8, 1), "gaussian")
     assert epochs == list(enumerate(model.fitted_.history, start=1)) and seen == [1, 2, 3, 4]
     assert fitted is model.fitted_
@@ -141,7 +141,7 @@ def test_an_error_in_a_callback_reaches_the_caller(when: str) -> None:
     """contract: the same error, with a note of whose it is; no posterior is mixed with scales of other rows."""
     error = RuntimeError("disk full")
 
-    class Broken(Told):
+    class Broken(Recorder):
         pass
 
     def broken(self: Any, *rest: Any) -> None:
@@ -170,8 +170,8 @@ def log_metric(key, value, step=None, synchronous=None, timestamp=None, run_id=N
 
 def test_the_fake_writer_is_like_torch() -> None:
     """twin: PyTorch's own source has this signature, read without importing it (it wants TensorBoard)."""
-    found = importlib.util.find_spec("torch")
-    path = Path(found.origin).parent / "utils/tensorboard/writer.py"
+    result = importlib.util.find_spec("torch")
+    path = Path(result.origin).parent / "utils/tensorboard/writer.py"
     tree = ast.parse(path.read_text())
     names = [a.arg for n in ast.walk(tree) if getattr(n, "name", "") == "add_scalar" for a in n.args.args]
     assert names == ["self", *inspect.signature(add_scalar).parameters]

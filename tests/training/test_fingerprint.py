@@ -10,7 +10,7 @@ import pytest
 
 from tdamp import Network, Settings, fit
 from tdamp.training.data import Data
-from tdamp.training.fingerprint import SHORT, differences, problem_of
+from tdamp.training.fingerprint import SHORT, differences, fingerprint_of
 
 RNG = np.random.default_rng(0)
 NETWORK, SETTINGS = Network((2, 3, 1)), Settings(max_epochs=2)
@@ -22,7 +22,7 @@ def problem(**change: Any) -> dict[str, Any]:
     """A problem, of which `change` changes a part."""
     parts: dict[str, Any] = {"network": NETWORK, "data": DATA, "settings": SETTINGS, "seed": 0, "groups": None}
     parts |= {"start": None, **change}
-    return problem_of(**parts)
+    return fingerprint_of(**parts)
 
 
 def moved(values: np.ndarray) -> np.ndarray:

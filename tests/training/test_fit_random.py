@@ -86,6 +86,6 @@ def complaint(network: Network, settings: Settings, seed: int) -> str | None:
 def test_random_problems_stay_finite(index: int) -> None:
     """contract: 12 x 42 problems train for two epochs without NaN, Inf or a precision that is not positive."""
     check = partial(complaint, *CONFIGURATIONS[index])
-    found = {seed: check(seed) for seed in range(1000 * index, 1000 * index + PROBLEMS)}
+    results = {seed: check(seed) for seed in range(1000 * index, 1000 * index + PROBLEMS)}
     jax.clear_caches()  # no other test uses these programs, and they are large
-    assert {seed: wrong for seed, wrong in found.items() if wrong} == {}
+    assert {seed: wrong for seed, wrong in results.items() if wrong} == {}

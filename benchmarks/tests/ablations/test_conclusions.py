@@ -26,9 +26,9 @@ def test_conclusions_by_hand():
         rows += [("mnist", "rho_em", 0.5, seed, 0.1, 600), ("mnist", "exact", 0.5, seed, 0.1, 456)]
         rows += [("mnist", "learned", 1.0, seed, 0.1, 1), ("mnist", "noise_0.1", 1.0, seed, 0.05 + wiggle, 1)]
         rows += [("mnist", "noise_1", 1.0, seed, 0.3 + wiggle, 1)]
-    found = conclusions.conclusions(table(rows), {"boston": tasks.boston(), "mnist": tasks.mnist()})
-    words = {one.verdict.claim: one for one in found}
-    assert len(found) == 5
+    actual = conclusions.conclusions(table(rows), {"boston": tasks.boston(), "mnist": tasks.mnist()})
+    words = {one.verdict.claim: one for one in actual}
+    assert len(actual) == 5
     conclusion = next(one for claim, one in words.items() if claim.startswith("MNIST: turbo"))
     tied = next(one for claim, one in words.items() if claim.startswith("Boston housing: turbo"))
     assert tied.verdict.tied and not tied.verdict.met and "tied with it" in tied.sentence

@@ -45,10 +45,10 @@ def test_the_loop_is_fit(blobs, keep, printed):
     there = np.asarray(arm.last.layers[0].offset) > -np.inf
     kept = np.asarray(means[-1].layers[0].offset) > -np.inf
     connected = np.asarray(arm.last.layers[1].offset) > -np.inf
-    heard_too = np.asarray(means[-1].layers[1].offset) > -np.inf
+    present = np.asarray(means[-1].layers[1].offset) > -np.inf
     np.testing.assert_allclose(
         np.asarray(arm.last.layers[0].weight.mean)[there][:, connected],
-        np.asarray(last.mean)[kept][:, heard_too],
+        np.asarray(last.mean)[kept][:, present],
         rtol=1e-4,
         atol=1e-6,
     )

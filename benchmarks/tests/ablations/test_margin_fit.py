@@ -23,23 +23,25 @@ def moments_on(grid: np.ndarray, density: np.ndarray) -> list[float]:
 
 def test_mixture_and_gumbel_share_two_moments():
     """quadrature: mass, mean and second moment of both densities are those of the parts."""
-    found = margin_fit.fit(PARTS)
+    result = margin_fit.fit(PARTS)
     wanted = [1.0, PARTS.mean.mean(), (PARTS.mean**2 + PARTS.var).mean()]
-    np.testing.assert_allclose(moments_on(found.grid, found.mixture), wanted, rtol=1e-6)
-    np.testing.assert_allclose(moments_on(found.grid, found.gumbel), wanted, rtol=1e-5)
-    centred = found.mixture * (found.grid - found.numbers["mean"]) ** 3
-    skew = np.trapezoid(centred, found.grid) / found.numbers["var"] ** 1.5
-    assert found.numbers["skew"] == pytest.approx(skew, rel=1e-5)
+    np.testing.assert_allclose(moments_on(result.grid, result.mixture), wanted, rtol=1e-6)
+    np.testing.assert_allclose(moments_on(result.grid, result.gumbel), wanted, rtol=1e-5)
+    centred = result.mixture * (result.grid - result.numbers["mean"]) ** 3
+    skew = np.trapezoid(centred, result.grid) / result.numbers["var"] ** 1.5
+    assert result.numbers["skew"] == pytest.approx(skew, rel=1e-5)
 
 
 def test_distances_of_two_known_densities():
     """quadrature: total variation and Kolmogorov distance by sums over a finer grid; none between equals."""
-    found = margin_fit.fit(PARTS)
+    result = margin_fit.fit(PARTS)
     fine = np.linspace(-30, 10, 200_001)
     mixed = margin_fit.mixture_density(PARTS, fine)
-    apart = (mixed - margin_fit.gumbel_density(found.numbers["gumbel_loc"], found.numbers["gumbel_scale"], fine)) * 2e-4
-    assert found.numbers["tv"] == pytest.approx(0.5 * np.abs(apart).sum(), rel=1e-3)
-    assert found.numbers["ks"] == pytest.approx(np.abs(np.cumsum(apart)).max(), rel=1e-3)
+    apart = (
+        mixed - margin_fit.gumbel_density(result.numbers["gumbel_loc"], result.numbers["gumbel_scale"], fine)
+    ) * 2e-4
+    assert result.numbers["tv"] == pytest.approx(0.5 * np.abs(apart).sum(), rel=1e-3)
+    assert result.numbers["ks"] == pytest.approx(np.abs(np.cumsum(apart)).max(), rel=1e-3)
 
 
 def test_direct_argmax_of_a_gumbel_is_the_gumbel_rule():
@@ -47,8 +49,8 @@ def test_direct_argmax_of_a_gumbel_is_the_gumbel_rule():
     grid = np.linspace(-60, 10, 20_001)
     wanted = 4 * best_noise_var_by_quadrature(-1.5)
     for guess in (wanted / 20, 20 * wanted):
-        found = margin_fit.direct_noise(grid, margin_fit.gumbel_density(-3.0, 2.0, grid), guess)
-        assert found == pytest.approx(wanted, rel=1e-3)
+        result = margin_fit.direct_noise(grid, margin_fit.gumbel_density(-3.0, 2.0, grid), guess)
+        assert result == pytest.approx(wanted, rel=1e-3)
 
 
 def test_direct_argmax_of_a_mixture_is_the_numerical_rule(blobs):
@@ -61,8 +63,8 @@ def test_direct_argmax_of_a_mixture_is_the_numerical_rule(blobs):
     wanted = float(Probit().noise_target("numerical", stats, np.asarray(0.7)))
     rival = np.eye(3)[blobs.y] == 0
     margin = (mean - np.take_along_axis(mean, blobs.y[:, None], 1))[rival]
-    found = margin_fit.fit(Moments(margin, np.full(240, 0.6)))
-    assert found.numbers["direct_noise"] == pytest.approx(wanted, rel=0.02)
+    result = margin_fit.fit(Moments(margin, np.full(240, 0.6)))
+    assert result.numbers["direct_noise"] == pytest.approx(wanted, rel=0.02)
     parts = margin_fit.mixture(network, state, blobs.x, blobs.y)
     assert parts.mean.shape == parts.var.shape == (240,) and (parts.var > 0).all()
 

@@ -44,12 +44,12 @@ def test_minibatches_alone_and_averaged(blobs, state):
     for averaged, mean, var in ((False, *posts[-1]), (True, shift / prec, 1 / prec)):
         arm = no_pasp.Minibatches(averaged)
         arm.start(state)
-        found, _ = arm.e_step(plan, knobs, state, x, y, weight, order, present)
-        again, _ = arm.e_step(plan, knobs, found, x, y, weight, order, present)
-        np.testing.assert_allclose(found.layers[0].weight.mean, mean, rtol=1e-3, atol=1e-5)
-        np.testing.assert_allclose(found.layers[0].weight.var, var, rtol=1e-3)
-        assert again.noise_var != found.noise_var
-        np.testing.assert_allclose(again.layers[0].weight.var, found.layers[0].weight.var, rtol=0.5)
+        result, _ = arm.e_step(plan, knobs, state, x, y, weight, order, present)
+        again, _ = arm.e_step(plan, knobs, result, x, y, weight, order, present)
+        np.testing.assert_allclose(result.layers[0].weight.mean, mean, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(result.layers[0].weight.var, var, rtol=1e-3)
+        assert again.noise_var != result.noise_var
+        np.testing.assert_allclose(again.layers[0].weight.var, result.layers[0].weight.var, rtol=0.5)
 
 
 def test_one_batch_of_all_rows_is_a_minibatch_step(lines):
@@ -63,8 +63,8 @@ def test_one_batch_of_all_rows_is_a_minibatch_step(lines):
     one, stats, _ = step(plan, knobs, None, start, Minibatch(x, problem.y, ones))
     arm = no_pasp.Whole()
     arm.start(start)
-    found, found_stats = arm.e_step(plan, knobs, start, x, problem.y, ones)
-    for a, b in zip(jax.tree.leaves((found.layers, found_stats)), jax.tree.leaves((one.layers, stats)), strict=True):
+    result, found_stats = arm.e_step(plan, knobs, start, x, problem.y, ones)
+    for a, b in zip(jax.tree.leaves((result.layers, found_stats)), jax.tree.leaves((one.layers, stats)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
-    further, _ = arm.e_step(plan, knobs, found, x, problem.y, ones)
-    assert np.abs(np.asarray(further.layers[0].weight.mean - found.layers[0].weight.mean)).max() > 1e-3
+    further, _ = arm.e_step(plan, knobs, result, x, problem.y, ones)
+    assert np.abs(np.asarray(further.layers[0].weight.mean - result.layers[0].weight.mean)).max() > 1e-3

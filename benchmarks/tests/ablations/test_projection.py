@@ -27,13 +27,13 @@ def test_projection_has_the_moments_of_the_mixture(state):
     """identity: P mean and P (var + mean^2) - (P mean)^2, with log-odds of about zero and of -1."""
     asked = question(state, -1.0, None, from_here=True)
     layer = asked.layers[0]
-    found = projection.project(layer)
+    result = projection.project(layer)
     p = 1 / (1 + np.exp(-np.asarray(active_logit(layer, "group", None), float)))[:, None]
     np.testing.assert_allclose(p, 1 / (1 + np.e), rtol=1e-3)
     mean, var = (np.asarray(part, float) for part in layer.weight)
-    np.testing.assert_allclose(found.weight.mean, p * mean, rtol=1e-5)
-    np.testing.assert_allclose(found.weight.var, p * (var + mean**2) - (p * mean) ** 2, rtol=1e-4)
-    assert np.isfinite(active_logit(found, "group", None)).all()
+    np.testing.assert_allclose(result.weight.mean, p * mean, rtol=1e-5)
+    np.testing.assert_allclose(result.weight.var, p * (var + mean**2) - (p * mean) ** 2, rtol=1e-4)
+    assert np.isfinite(active_logit(result, "group", None)).all()
 
 
 def test_ep_is_turbo_where_groups_are_certain(state, blobs):
@@ -63,9 +63,9 @@ def test_a_removed_unit_stays_removed_by_the_projection(state):
     asked = question(state, -200.0, None, from_here=True)
     gone = np.arange(12) == 3
     layer = remove(asked, [~gone, np.ones(6, bool)]).layers[0]
-    found = projection.project(layer)
-    assert not np.asarray(found.weight.var)[3].any() and (np.asarray(found.weight.var)[~gone] > 0).all()
-    assert np.isfinite(np.asarray(active_logit(found, "group", None))[~gone]).all()
+    result = projection.project(layer)
+    assert not np.asarray(result.weight.var)[3].any() and (np.asarray(result.weight.var)[~gone] > 0).all()
+    assert np.isfinite(np.asarray(active_logit(result, "group", None))[~gone]).all()
 
 
 def test_the_evidence_that_remains():
@@ -74,6 +74,6 @@ def test_the_evidence_that_remains():
     network = Network((3, 2, 2), "classification", "relu")
     x = rng.standard_normal((9, 3)).astype(np.float32)
     layer = question(init(network, SMALL, rng, x, np.zeros(9, np.int32)), 0.3, None, from_here=True).layers[0]
-    found = projection.project(layer)
-    gained = base.evidence(found.weight, layer.base_var)
-    np.testing.assert_allclose(active_logit(found, "group", None), layer.offset + gained, rtol=1e-5)
+    result = projection.project(layer)
+    gained = base.evidence(result.weight, layer.base_var)
+    np.testing.assert_allclose(active_logit(result, "group", None), layer.offset + gained, rtol=1e-5)

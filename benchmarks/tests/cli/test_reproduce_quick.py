@@ -70,18 +70,20 @@ DATA = {name: ["--data", "boston"] for name in ("federated-curves", "federated-s
 def test_quick_figure(results, figure, capsys):
     """contract: every line of the figure has two seeds, and all files are written."""
     assert main.main(["reproduce", figure, "--quick", "--out", str(results), *DATA.get(figure, [])]) == 0
-    found = pd.read_csv(results / figure / f"{figure}.csv")
+    result = pd.read_csv(results / figure / f"{figure}.csv")
     if figure in LINES:
-        assert set(found["method"]) >= LINES[figure] and set(found["n"]) == {2} and (found["mean"] > 0).all()
+        assert set(result["method"]) >= LINES[figure] and set(result["n"]) == {2} and (result["mean"] > 0).all()
     if figure in STUDIES:
-        assert set(found["method"]) == STUDIES[figure] and set(found["n"]) == {2} and np.isfinite(found["mean"]).all()
+        assert (
+            set(result["method"]) == STUDIES[figure] and set(result["n"]) == {2} and np.isfinite(result["mean"]).all()
+        )
     report = json.loads((results / figure / f"{figure}.json").read_text(), parse_constant=pytest.fail)
     assert report["quick"] and report["verdicts"]
     assert (results / figure / f"{figure}.png").stat().st_size > 10_000
     assert (results / figure / f"{figure}.svg").exists()
     printed = " ".join(capsys.readouterr().out.split())
     assert all(" ".join(one["sentence"].split()) in printed for one in report["verdicts"])
-    CHECKS.get(figure, lambda *_: None)(found, report)
+    CHECKS.get(figure, lambda *_: None)(result, report)
 
 
 def check_noise(points, report):

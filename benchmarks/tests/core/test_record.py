@@ -21,6 +21,6 @@ def test_reports_keep_the_parts_of_earlier_runs(tmp_path):
 
 def test_surroundings_have_no_paths_or_names():
     """contract: versions and hardware only."""
-    found = record.surroundings()
-    assert found["versions"]["jax"] and found["cores"] >= 1
-    assert "/" not in json.dumps(found["versions"]) and "host" not in json.dumps(found).lower()
+    result = record.surroundings()
+    assert result["versions"]["jax"] and result["cores"] >= 1
+    assert "/" not in json.dumps(result["versions"]) and "host" not in json.dumps(result).lower()

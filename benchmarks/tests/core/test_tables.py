@@ -31,5 +31,5 @@ def test_a_verdict_without_a_number(tmp_path, console):
 
 def test_a_section_of_a_page():
     """contract: a heading, a table whose first column is text, an empty line."""
-    found = tables.section("Errors", ["", "a"], [["x", "1"]])
-    assert found == ["## Errors", "", "|  | a |", "| --- | ---: |", "| x | 1 |", ""]
+    result = tables.section("Errors", ["", "a"], [["x", "1"]])
+    assert result == ["## Errors", "", "|  | a |", "| --- | ---: |", "| x | 1 |", ""]

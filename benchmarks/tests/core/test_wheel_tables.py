@@ -20,9 +20,9 @@ NAMED = b"@relation r\n@attribute first real[0.0,1.0]\n@attribute usr real [0.0,
 )
 def test_both_formats(raw, columns, values):
     """contract: KEEL's names or made-up ones, commas or blanks, empty lines."""
-    found = parse(raw)
-    assert found[0] == columns
-    np.testing.assert_array_equal(found[1], values)
+    result = parse(raw)
+    assert result[0] == columns
+    np.testing.assert_array_equal(result[1], values)
 
 
 def test_labels_are_counted_from_zero(tmp_path):

@@ -16,8 +16,8 @@ from tdamp_bench.figures.store import Key, Store
 def test_batches(small, together, sizes):
     """contract: two configurations, three seeds, two shares."""
     keys = [Key("d", "m", config, keep, seed, 3, "test") for config in "ab" for seed in range(3) for keep in (1.0, 0.5)]
-    found = batches.batches(keys, small, together)
-    assert [len(batch) for batch in found] == sizes and [key for batch in found for key in batch] == keys
+    result = batches.batches(keys, small, together)
+    assert [len(batch) for batch in result] == sizes and [key for batch in result for key in batch] == keys
 
 
 def test_a_method_must_give_every_epoch(toys, tmp_path):

@@ -58,8 +58,8 @@ def test_never_as_good_as_adam():
 def test_adamw_is_another_claim_than_adam():
     """contract: the paper's claim against Adam, ours against AdamW, and none while AdamW has not run."""
     low = [[1.0] * 5, [1.1] * 5, [1.0] * 5]
-    found = curves.conclusions(curve_runs(tdamp=low, adam=ADAM, adamw=[[0.5] * 5] * 3), TASKS)
-    assert [(one.claim, one.verdict.met) for one in found] == [
+    result = curves.conclusions(curve_runs(tdamp=low, adam=ADAM, adamw=[[0.5] * 5] * 3), TASKS)
+    assert [(one.claim, one.verdict.met) for one in result] == [
         ("faster", True), ("better", True), ("strong-better", False),
     ]  # fmt: skip
     assert {one.claim for one in curves.conclusions(curve_runs(tdamp=low, adam=ADAM), TASKS)} == {"faster", "better"}

@@ -49,8 +49,8 @@ ROWS = [
 
 def test_lines_of_a_summary():
     """contract: sorted by x, scaled, in the order of the labels; absent methods are left out."""
-    found = draw.lines(points(ROWS), "keep", {"adam": "Adam", "sgd": "SGD", "tdamp": "ours"}, scale=100.0)
-    assert [(line.label, list(line.x), list(line.mean)) for line in found] == [
+    result = draw.lines(points(ROWS), "keep", {"adam": "Adam", "sgd": "SGD", "tdamp": "ours"}, scale=100.0)
+    assert [(line.label, list(line.x), list(line.mean)) for line in result] == [
         ("Adam", [0.1, 0.5, 1.0], [2000.0, 600.0, pytest.approx(220.0)]),
         ("ours", [0.1, 0.5, 1.0], [500.0, 300.0, 200.0]),
     ]

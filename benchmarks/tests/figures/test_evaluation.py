@@ -45,21 +45,21 @@ def test_a_figure_in_parts_is_the_whole(toys, tmp_path, console):
     for data in ("mnist", "boston"):
         for name in ("adam", "tdamp"):
             part = replace(parts, data=(data,), methods=(name,))
-            found = evaluation.evaluate(PLAN, part, console)
-    assert len(found.cells) == 8 and {len(cell.runs) for cell in found.cells} == {1}
-    found = evaluation.evaluate(PLAN, replace(parts, seeds=2), console)
-    assert found.store.done.keys() == whole.store.done.keys()
-    assert [(c.data, c.keep, c.choice) for c in found.cells] == [(c.data, c.keep, c.choice) for c in whole.cells]
+            result = evaluation.evaluate(PLAN, part, console)
+    assert len(result.cells) == 8 and {len(cell.runs) for cell in result.cells} == {1}
+    result = evaluation.evaluate(PLAN, replace(parts, seeds=2), console)
+    assert result.store.done.keys() == whole.store.done.keys()
+    assert [(c.data, c.keep, c.choice) for c in result.cells] == [(c.data, c.keep, c.choice) for c in whole.cells]
 
 
 def test_a_fixed_configuration_is_not_tuned(toys, tmp_path, console):
     """identity: two curves of one method with their own names, and the further list that was asked for."""
     curves = tuple(Curve("tdamp", config={"rate": rate}, name=f"r{rate}", data=("mnist",)) for rate in (0.5, 1.0))
     plan = Plan("noise", curves, whole=True, extra=("noise_var",))
-    found = evaluation.evaluate(plan, Options(seeds=1, out=tmp_path), console)
-    assert [key.role for key in found.store.done] == ["test", "test"]
-    assert [cell.curve.title for cell in found.cells] == ["r0.5", "r1.0"]
-    run = found.cells[1].runs[0]
+    result = evaluation.evaluate(plan, Options(seeds=1, out=tmp_path), console)
+    assert [key.role for key in result.store.done] == ["test", "test"]
+    assert [cell.curve.title for cell in result.cells] == ["r0.5", "r1.0"]
+    run = result.cells[1].runs[0]
     assert run.extra == {"noise_var": [0.5] * 30} and run.loss[0] == START["tdamp"] * 2
 
 
@@ -68,8 +68,8 @@ def test_siblings_save_work(toys, tmp_path, console):
     options = Options(seeds=2, out=tmp_path)
     evaluation.evaluate(replace(PLAN, whole=True), options, console)
     Toy.calls.clear()
-    found = evaluation.evaluate(replace(PLAN, name="second", siblings=("toy", "absent")), options, console)
-    assert not Toy.calls and len(found.cells) == 8 and {len(run.loss) for run in found.store.done.values()} == {1}
+    result = evaluation.evaluate(replace(PLAN, name="second", siblings=("toy", "absent")), options, console)
+    assert not Toy.calls and len(result.cells) == 8 and {len(run.loss) for run in result.store.done.values()} == {1}
 
 
 def test_unknown_methods_are_refused(tmp_path, console):

@@ -69,7 +69,7 @@ def test_every_baseline_is_someone_s_rival():
     assert {*federated.RIVALS} - {""} <= {*page["CLAIMS"], *page["STRONG_CLAIMS"]}
 
 
-@pytest.mark.parametrize("name", [name for name in federated.LOOK if name in methods.METHODS])
+@pytest.mark.parametrize("name", [name for name in federated.STYLE_OF if name in methods.METHODS])
 def test_the_real_methods_have_the_names_and_the_budget(name):
     """contract: they load, their grids fit the budget, and the figures say what the methods do."""
     from tdamp_bench.methods.baselines import fedavg, strong_grids

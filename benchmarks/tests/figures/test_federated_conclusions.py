@@ -16,19 +16,21 @@ from tdamp_bench.figures.tasks import mnist as mnist_task
 
 def points(data, rows):
     """A summary table: method, keep and the means by round."""
-    found = [(data, m, keep, r, loss, 912 * keep) for m, keep, losses in rows for r, loss in enumerate(losses, start=1)]
-    return pd.DataFrame(found, columns=["data", "method", "keep", "epoch", "mean", "units"])
+    results = [
+        (data, m, keep, r, loss, 912 * keep) for m, keep, losses in rows for r, loss in enumerate(losses, start=1)
+    ]
+    return pd.DataFrame(results, columns=["data", "method", "keep", "epoch", "mean", "units"])
 
 
 def seeds(data, rows):
     """The runs behind such a table: three seeds, which differ by far less than the methods do."""
-    found = [
+    results = [
         (data, m, keep, r, seed, loss + 0.01 * seed + 0.001 * seed**2 * len(m), 912 * keep)
         for m, keep, losses in rows
         for r, loss in enumerate(losses, start=1)
         for seed in range(3)
     ]
-    return pd.DataFrame(found, columns=["data", "method", "keep", "epoch", "seed", "loss", "units"])
+    return pd.DataFrame(results, columns=["data", "method", "keep", "epoch", "seed", "loss", "units"])
 
 
 def test_bytes_are_counted_up_to_the_target():
@@ -55,8 +57,8 @@ def test_rounds_and_ends_are_judged():
 
 def test_bytes_at_the_same_size():
     """contract: rounds before the last unit has gone do not count, whatever their loss."""
-    found = federated_conclusions._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
-    assert found.verdict.value == 18 / 60 and found.verdict.met
+    result = federated_conclusions._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 3, 2, 1], [9, 6, 3, 3], 2.5, 60.0)
+    assert result.verdict.value == 18 / 60 and result.verdict.met
     never = federated_conclusions._bytes_alike(mnist_task(), 0.3, 1 / 3, [1, 1, 3, 3], [9, 6, 3, 3], 2.5, 60.0)
     assert not never.verdict.met and "never" in never.sentence
 
@@ -66,8 +68,8 @@ def test_the_lead_at_a_smaller_size(small, met):
     """contract: a lead of 2 with all units; one of 4.1 is twice as large, one of 3.9 is not."""
     rows = [("fedavg_group_lasso", 1.0, [3]), (federated.OURS, 1.0, [1])]
     rows += [("fedavg_group_lasso", 0.3, [small]), (federated.OURS, 0.3, [1])]
-    found = SimpleNamespace(tasks={"mnist": mnist_task()})
-    (conclusion,) = federated_conclusions.gap_conclusions(found, points("mnist", rows), federated.OURS)
+    result = SimpleNamespace(tasks={"mnist": mnist_task()})
+    (conclusion,) = federated_conclusions.gap_conclusions(result, points("mnist", rows), federated.OURS)
     assert conclusion.verdict.met is met
 
 
@@ -76,9 +78,9 @@ ADAM, LASSO = "fedavg_adam", "fedavg_group_lasso"
 
 def judged(rows, ours, runs=None, table=None):
     """The conclusions about final losses, with the methods' names as their labels."""
-    found = SimpleNamespace(tasks={"mnist": mnist_task()}, labels={method: method for method, _, _ in rows})
+    result = SimpleNamespace(tasks={"mnist": mnist_task()}, labels={method: method for method, _, _ in rows})
     table, runs = points("mnist", rows) if table is None else table, seeds("mnist", rows) if runs is None else runs
-    return federated_conclusions.best_conclusions(found, table, runs, ours)
+    return federated_conclusions.best_conclusions(result, table, runs, ours)
 
 
 def test_the_best_of_the_baselines():
@@ -111,15 +113,15 @@ def test_the_paper_s_claim_is_judged_against_the_paper_s_baselines(skewed):
         ("fedprox" + skewed, 1.0, [4]),
     ]
     rows += [("tdamp_sites", 1.0, [2.5]), ("tdamp_waa", 1.0, [5])] if skewed else [(federated.PRINTED, 1.0, [0.5])]
-    found = {conclusion.claim: conclusion for conclusion in judged(rows, ours)}
+    results = {conclusion.claim: conclusion for conclusion in judged(rows, ours)}
     assert (
-        found["federated"].verdict.met
-        and f"the paper's baselines, {ADAM}{skewed}, at 3.0" in found["federated"].sentence
+        results["federated"].verdict.met
+        and f"the paper's baselines, {ADAM}{skewed}, at 3.0" in results["federated"].sentence
     )
-    strong = found["strong-federated"]
+    strong = results["strong-federated"]
     assert not strong.verdict.met and f"the stronger rivals, fedavg_adamw{skewed}, at 1.0" in strong.sentence
-    assert set(found) == {"federated", "strong-federated", *([""] if skewed else [])}
-    assert not skewed or (found[""].verdict.met and "other averages, tdamp_sites, at 2.5" in found[""].sentence)
+    assert set(results) == {"federated", "strong-federated", *([""] if skewed else [])}
+    assert not skewed or (results[""].verdict.met and "other averages, tdamp_sites, at 2.5" in results[""].sentence)
 
 
 @pytest.mark.parametrize(("units", "met"), [(456, True), (700, False)])

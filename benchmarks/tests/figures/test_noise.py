@@ -30,16 +30,16 @@ def test_conclusions_by_hand():
     losses = table(
         em_printed=[[9, 0.1], [9, 0.2]], numerical_printed=[[9, 0.19], [9, 0.31]], fixed_printed=[[9, 0.5], [9, 0.6]]
     )
-    found = {one.verdict.claim: one for one in noise.conclusions(losses, noises)}
-    alike = found["as printed, once an epoch: largest factor between the noise variances of an epoch"]
+    results = {one.verdict.claim: one for one in noise.conclusions(losses, noises)}
+    alike = results["as printed, once an epoch: largest factor between the noise variances of an epoch"]
     assert alike.verdict.value == pytest.approx(2.0) and not alike.verdict.met
     assert "ends at 1.1 " in alike.sentence and "epoch 1" in alike.sentence
-    error = found["as printed, once an epoch: test error, Gumbel rule - numerical, in standard errors"]
+    error = results["as printed, once an epoch: test error, Gumbel rule - numerical, in standard errors"]
     assert (
         error.verdict.value == pytest.approx(-10.0) and error.verdict.met and "-10.00 ± 1.00 points" in error.sentence
     )
-    assert len(found) == 4 and all(one.verdict.met for claim, one in found.items() if "fixed" in claim)
-    assert {one.variant for one in found.values()} == {"tdamp_paper"}
+    assert len(results) == 4 and all(one.verdict.met for claim, one in results.items() if "fixed" in claim)
+    assert {one.variant for one in results.values()} == {"tdamp_paper"}
 
 
 def test_a_worse_rule_is_judged_worse():

@@ -27,12 +27,12 @@ def test_exact_probit_moments(classes):
     with jax.enable_x64(True):
         mean, var = 2 * rng.standard_normal((3, classes)), 10 ** rng.uniform(-1, 1, (3, classes))
         label, noise = rng.integers(classes, size=3), np.asarray(0.5)
-        found = jax.jit(exact_probit.posterior)(Moments(mean, var), label, noise)
+        result = jax.jit(exact_probit.posterior)(Moments(mean, var), label, noise)
         at = jnp.asarray(mean), jnp.asarray(var), jnp.asarray(label)
         first = jax.jit(jax.vmap(jax.grad(log_evidence), (0, 0, 0, None)))(*at, noise)
         second = jax.jit(jax.vmap(jax.hessian(log_evidence), (0, 0, 0, None)))(*at, noise)
-        np.testing.assert_allclose(found.mean, mean + var * first, atol=1e-7)
-        np.testing.assert_allclose(found.var, var + var**2 * jnp.diagonal(second, axis1=1, axis2=2), rtol=1e-7)
+        np.testing.assert_allclose(result.mean, mean + var * first, atol=1e-7)
+        np.testing.assert_allclose(result.var, var + var**2 * jnp.diagonal(second, axis1=1, axis2=2), rtol=1e-7)
 
 
 def test_exact_probit_score_of_two_classes():

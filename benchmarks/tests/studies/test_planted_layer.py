@@ -24,6 +24,6 @@ def test_the_planted_layer_ends_at_ridge():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((90, n)).astype(np.float32)
     y = (x @ rng.standard_normal((n, 1)) / np.sqrt(n)).astype(np.float32)
-    found = planted_layer._infer(n, False, planted_layer.layer_of(model, n), x, y, model.noise_var, 200)
+    result = planted_layer._infer(n, False, planted_layer.layer_of(model, n), x, y, model.noise_var, 200)
     ridge = np.linalg.solve(x.T @ x + n * model.noise_var * np.eye(n), x.T @ y)
-    np.testing.assert_allclose(found, ridge, atol=2e-4)
+    np.testing.assert_allclose(result, ridge, atol=2e-4)

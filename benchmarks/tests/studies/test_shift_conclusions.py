@@ -20,10 +20,10 @@ def test_shift_is_judged_seed_by_seed():
     ]
     rows += [row | {"number": "coverage", "value": 0.95} for row in rows if row["number"] == "nll"]
     plan = shift_plan.Plan(deltas=(0.0,), angles=(0,), noises=(0.0,))
-    found = shift_conclusions.conclusions(pd.DataFrame(rows), plan)
-    assert len(found) == 1 + 3 + 3 and found[0].verdict.met
-    for judged in (found[1:4], found[4:]):
+    result = shift_conclusions.conclusions(pd.DataFrame(rows), plan)
+    assert len(result) == 1 + 3 + 3 and result[0].verdict.met
+    for judged in (result[1:4], result[4:]):
         assert [(one.verdict.met, one.verdict.tied) for one in judged] == [(True, False), (False, True), (False, False)]
         assert [one.verdict.value for one in judged] == pytest.approx([-5, 1, 5])
         assert all(text in one.sentence for text, one in zip(("better", "tied", "worse"), judged, strict=True))
-    assert "difference -0.5 ± 0.1" in found[1].sentence
+    assert "difference -0.5 ± 0.1" in result[1].sentence

@@ -77,10 +77,10 @@ def as_table(name: str) -> tuple[pd.DataFrame, str]:
     import pandas as pd
 
     from .. import datasets
-    from ..datasets.catalog import FETCHED
+    from ..datasets.catalog import FETCHED, IMAGES
 
-    if name == "mnist":
-        raise CommandError("MNIST is too large for a CSV: read it in Python with tdamp.datasets.load_mnist().")
+    if FETCHED.get(name) in IMAGES:
+        raise CommandError(f"{name} is too large for a CSV: read it in Python with tdamp.datasets.load_{name}().")
     if name in FETCHED:
         data = datasets.load_boston() if name == "boston" else datasets.load_uci(name)
         frame = pd.DataFrame(data.x, columns=list(data.names))

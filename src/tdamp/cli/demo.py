@@ -112,7 +112,7 @@ def train(console: Console, keep: float | None, data: Digits, seed: int) -> tupl
 
 
 def comparison(full: Result, pruned: Result) -> Table:
-    """Before and after pruning, side by side."""
+    """A table of the network before and after pruning, side by side."""
     from rich.table import Table
 
     table = Table(title="Held-out digits", title_justify="left")

@@ -20,7 +20,8 @@ STORED_NUMBERS = 20_000
 def predict(estimator: Estimator, x: np.ndarray) -> Distribution | np.ndarray:
     """Predictive distribution of rows of encoded inputs, or the probabilities of their classes."""
     rows = with_feature_names(estimator, x)
-    return estimator.predict_proba(rows) if hasattr(estimator, "classes_") else estimator.predict_distribution(rows)
+    has_classes = estimator.network_.output.has_classes
+    return estimator.predict_proba(rows) if has_classes else estimator.predict_distribution(rows)
 
 
 def table(predicted: Distribution | np.ndarray, names: Sequence[Any], level: float) -> pd.DataFrame:

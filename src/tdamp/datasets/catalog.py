@@ -7,7 +7,9 @@ from pathlib import Path
 
 from ..engine.network import Task
 from .boston import BOSTON
+from .cifar10 import CIFAR10
 from .errors import DataDamaged
+from .fashion_mnist import FASHION_MNIST
 from .fetch import fetch_into
 from .folder import Folder, asked_folder, kept_folder, locate, may_replace, read
 from .mnist import MNIST
@@ -33,7 +35,8 @@ class Entry:
     note: str = ""
 
 
-FETCHED: dict[str, DataSet] = {data.name: data for data in (MNIST, BOSTON, *(data for data, _ in PARSERS.values()))}
+IMAGES = MNIST, FASHION_MNIST, CIFAR10
+FETCHED: dict[str, DataSet] = {data.name: data for data in (*IMAGES, BOSTON, *(data for data, _ in PARSERS.values()))}
 _EMBEDDED: tuple[tuple[str, int, int, str, Task], ...] = (
     ("digits", 1797, 64, "digit", "classification"),
     ("diabetes", 442, 10, "disease progression", "regression"),
@@ -44,7 +47,7 @@ _EMBEDDED: tuple[tuple[str, int, int, str, Task], ...] = (
 
 
 def catalog(folder: Folder = None) -> list[Entry]:
-    """Every data set, embedded ones first. Whether one is there is a matter of file names; nothing is read."""
+    """Every data set, embedded ones first. Whether one is there is a matter of file names, not of content."""
     embedded = [
         Entry(*facts, "scikit-learn", True, True, None, f"sklearn.datasets.load_{facts[0]}()") for facts in _EMBEDDED
     ]
@@ -77,14 +80,14 @@ def fetch(name: str, folder: Folder = None, *, progress: Progress = True) -> Pat
 
 def _entry(data: DataSet, folder: Folder) -> Entry:
     place = locate(data, folder)
-    call = f"load_{data.name}()" if data in (MNIST, BOSTON) else f"load_uci({data.name!r})"
+    call = f"load_uci({data.name!r})" if data.name in PARSERS else f"load_{data.name}()"
     return Entry(
         name=data.name,
         rows=data.rows,
         inputs=data.inputs,
         target=data.target,
         task=data.task,
-        package=f"{data.wheel.package} {data.wheel.version}",
+        package=data.carrier.label,
         embedded=False,
         there=place is not None,
         place=place.path if place else None,

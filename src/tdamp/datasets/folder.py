@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import NamedTuple
 
 from ..io.cache import cache_folder
-from .pinned import Contents, DataSet, Form
-from .wheels import members
+from .errors import DataDamaged
+from .pinned import Contents, DataSet, File, Form
 
 VARIABLE = "TDAMP_DATA"
 BESIDE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -16,7 +17,7 @@ Folder = str | os.PathLike[str] | None
 
 
 class Place(NamedTuple):
-    """A folder with the files of one form in it, or with the wheel (`form` is None)."""
+    """A folder with the files of one form in it, or with the package (`form` is None)."""
 
     path: Path
     form: Form | None
@@ -34,7 +35,7 @@ def kept_folder() -> Path:
 
 
 def locate(data: DataSet, folder: Folder = None) -> Place | None:
-    """Where the data set is, by the names of its files alone, or None."""
+    """Where the data set is, by the names of its files, or None."""
     asked = asked_folder(folder)
     if asked is not None:
         return find(data, asked)
@@ -47,12 +48,12 @@ def may_replace(place: Place, folder: Folder = None) -> bool:
 
 
 def find(data: DataSet, root: Path) -> Place | None:
-    """Where below `root` the data set is: in the subfolder of its name or in `root` itself, as files or as a wheel."""
+    """Where the data set is: in the subfolder of its name below `root`, or in `root`, as files or as the package."""
     for path in (root / data.name, root):
         for form in data.forms:
-            if all((path / file.name).is_file() for file in form):
+            if all((path / file.name).is_file() for file in form) and not any(_holds(path, f) for f in data.foreign):
                 return Place(path, form)
-        if (path / data.wheel.file).is_file():
+        if data.carrier.find(path) is not None:
             return Place(path, None)
     return None
 
@@ -60,9 +61,19 @@ def find(data: DataSet, root: Path) -> Place | None:
 def read(data: DataSet, place: Place, verify: bool = True) -> Contents:
     """The content of every file of the data set, checked."""
     if place.form is None:
-        return members(place.path / data.wheel.file, data.members, verify)
+        package = data.carrier.find(place.path) or place.path / data.carrier.file
+        return data.carrier.members(package, data.members, verify)
     contents: Contents = {}
     for file in place.form:
         content = file.unpack((place.path / file.name).read_bytes())
         contents[file.name] = file.check(content, str(place.path)) if verify else content
     return contents
+
+
+def _holds(path: Path, file: File) -> bool:
+    """Whether a folder has this file under its name; small ones only, since it is read."""
+    try:
+        content = file.unpack((path / file.name).read_bytes())
+    except (OSError, DataDamaged):
+        return False
+    return hashlib.sha256(content).hexdigest() == file.sha256

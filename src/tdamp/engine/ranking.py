@@ -33,7 +33,7 @@ def group_losses(network: Network, state: State, rows: Minibatch, group_of: Arra
     z_var = output_moments(network, state.layers, rows.x).var
 
     def log_likelihood(moves: list[Array]) -> tuple[Array, list[Array]]:
-        """Log-likelihood of all rows when the inputs of the layers move, and those inputs, centred."""
+        """The log-likelihood of all rows when the inputs of the layers move, and those inputs, centred."""
         inputs: list[Array] = []
 
         def moved(layer: Affine, move: Array) -> Callable[[Array], Array]:

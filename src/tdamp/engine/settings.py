@@ -155,7 +155,8 @@ class Settings:
                 raise ValueError(f"{name}={value!r}: expected a positive number, or a sequence of them (1e-30 to 1e30)")
         if sum(goal is not None for goal in (self.keep, self.max_params, self.max_multiply_adds)) > 1:
             raise ValueError("give one of keep, max_params and max_multiply_adds, not several")
-        if self.pruning == "paper" and self.prunes and (self.prior != "group" or not isinstance(self.keep, float)):
+        fits = PRIORS[self.prior].has_paper_rule and isinstance(self.keep, float)
+        if self.pruning == "paper" and self.prunes and not fits:
             raise ValueError('pruning="paper" needs prior="group" and keep as a fraction of all units')
         if self.pruning == "paper" and self.prunes and not self.prune_inputs:
             raise ValueError('pruning="paper" counts inputs as units that may go: leave prune_inputs=True')

@@ -18,7 +18,7 @@ from ..sources.spill import Known, Scale
 from ..training.data import Data, class_indices
 from . import validation
 from .base import BaseTDAMP
-from .fitting import fit_problem, prepared, unchanged_on_error
+from .fitting import fit_prepared, preparing, unchanged_on_error
 from .streaming import prepare_batch, warn_of_known_rows
 from .validation import check_predicted, hints
 
@@ -109,8 +109,8 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         if self.class_weight is not None:
             relative = self._class_weights(y)
             sample_weight = validation.weights(sample_weight, relative) * relative / relative.mean()
-        with unchanged_on_error(self), prepared(self, X, y, sample_weight) as problem:
-            fit_problem(self, problem)
+        with unchanged_on_error(self), preparing(self, X, y, sample_weight) as prepared:
+            fit_prepared(self, prepared)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TDAMPClassifier:
@@ -120,9 +120,9 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         `class_weight` the mean over the classes counts as one; "balanced", which no batch can tell, is refused.
         """
         with unchanged_on_error(self):
-            problem = prepare_batch(self, X, y, sample_weight, classes)
-            fit_problem(self, problem)
-            warn_of_known_rows(self, problem)
+            prepared = prepare_batch(self, X, y, sample_weight, classes)
+            fit_prepared(self, prepared)
+            warn_of_known_rows(self, prepared)
         return self
 
     @property

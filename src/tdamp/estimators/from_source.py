@@ -18,16 +18,16 @@ from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
-from .parameters import network_of, of_whole, seed_of, settings_of, with_goal
-from .preprocess import Problem, check_continues, continued
+from .parameters import likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
+from .preprocess import Prepared, check_continues, continued
 
 SOURCES = 2**31
 """Keeps the order of a source's rows apart from a training's own random numbers, whose seeds are smaller."""
 
 
 @contextmanager
-def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -> Iterator[Problem]:
-    """The problem of `fit(source)`; its files are gone at the end of the block."""
+def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -> Iterator[Prepared]:
+    """What `fit(source)` is to train; its files are gone at the end of the block."""
     if y is not None or sample_weight is not None:
         raise ValueError("y and sample_weight come from the source: call fit(source) without them")
     _check_parameters(estimator)
@@ -35,7 +35,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
     rng = np.random.default_rng((SOURCES, seed_of(estimator.random_state)))
     with spilling(source.spill_dir) as folder:
         with reading(estimator.verbose, "reading", source.n_rows) as tick:
-            known = read(source, estimator._task, folder, rng, tick)
+            known = read(source, likelihood_of(estimator).has_classes, folder, rng, tick)
         _learn(estimator, known, first=start is None)
         network = network_of(estimator)
         check_continues(estimator, network, first=start is None)
@@ -52,7 +52,7 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
                 estimator._source_targets(known),
             )
             data = store(known, to_x, to_y, folder, held, rng, tick)
-        yield Problem(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
+        yield Prepared(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
 
 
 def _check_parameters(estimator: Any) -> None:

@@ -18,6 +18,7 @@ from ..engine.prune import n_groups
 from ..engine.settings import PAPER, PRUNING_MEMORY, Settings
 from ..factors.likelihoods.base import Likelihood
 from ..factors.likelihoods.catalog import LIKELIHOODS
+from ..factors.priors.catalog import PRIORS
 from ..training.data import check_groups
 from . import defaults
 from .stages import LONG_MEMORY, staged
@@ -35,6 +36,15 @@ NOISES = ("constant", "varying")
 def is_auto(value: Any) -> bool:
     """Whether the size of the data decides."""
     return isinstance(value, str) and value == "auto"
+
+
+def all_needed(prior: Any) -> bool:
+    """Whether every unit is needed under an estimator's `prior`, or under the default if that is "auto".
+
+    False for a prior that there is not: `Settings` refuses it.
+    """
+    name = Settings.prior if is_auto(prior) else prior
+    return isinstance(name, str) and name in PRIORS and not PRIORS[name].in_question
 
 
 def likelihood_of(estimator: Any) -> Likelihood:
@@ -79,8 +89,8 @@ def settings_of(
     explicit = {name: value for name in TUNABLE if not is_auto(value := getattr(estimator, name))}
     early = estimator.early_stopping
     chosen = defaults.choose(n_rows, (False if printed else None) if is_auto(early) else bool(early))
-    gaussian = explicit.get("prior", "gaussian") == "gaussian" and not printed
-    shallow = network.output.is_calibrated and network.n_layers <= 2 and gaussian
+    needed = all_needed(estimator.prior) and not printed
+    shallow = network.output.is_calibrated and network.n_layers <= 2 and needed
     if chosen.hold_out and not streams and shallow and n_rows < defaults.HUGE_ROWS:
         chosen = defaults.choose_shallow(chosen, n_rows)
     if chosen.hold_out and not streams and anneals(estimator, network, n_rows):
@@ -132,7 +142,7 @@ def of_whole(estimator: Any, settings: Settings) -> Settings | None:
 
 def anneals(estimator: Any, network: Network, n_rows: int) -> bool:
     """Whether this is a classification for `defaults.choose_classes`."""
-    plain = estimator.preset is None and estimator.prior in ("auto", "gaussian")
+    plain = estimator.preset is None and all_needed(estimator.prior)
     shallow = network.n_layers - 1 < defaults.DEEP_HIDDEN
     return network.output.has_classes and plain and shallow and defaults.MANY_STEPS <= n_rows < defaults.HUGE_ROWS
 

@@ -1,4 +1,4 @@
-"""From a user's table to a problem that can be trained: checked rows, scales, network and settings.
+"""From a user's table to what can be trained: checked rows, scales, network and settings.
 
 The estimators, the federation and its clients all begin here: `check_rows` is the one check of a table.
 """
@@ -34,7 +34,7 @@ Scales = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Prepared:
     """What an estimator is to train: the network, rows in the engine's units, and how.
 
     A `fraction` of the rows may be held out (None: none), and `others` are settings that rows held out may prefer.
@@ -52,8 +52,8 @@ class Problem:
     whole: Settings | None = None
 
 
-def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
-    """The problem of `fit`; the estimator learns its columns and scales, unless it continues its last fit."""
+def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    """What `fit` is to train; the estimator learns its columns and scales, unless it continues its last fit."""
     start = continued(estimator)
     network, data = prepare_rows(estimator, X, y, sample_weight, first=start is None)
     settings, holds_out = settings_of(estimator, network, len(data.x))
@@ -64,7 +64,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     plain = (settings, *([counted_once(settings)] if compares else []))
     aimed = [aim for one in plain for aim in with_goal(estimator, network, one)]
     whole = of_whole(estimator, settings)
-    return Problem(network, data, aimed[0], fraction, start, aimed[1:], whole=whole)
+    return Prepared(network, data, aimed[0], fraction, start, aimed[1:], whole=whole)
 
 
 def continued(estimator: Any) -> Fitted | None:

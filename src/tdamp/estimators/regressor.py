@@ -14,7 +14,7 @@ from ..prediction import batched
 from ..sources.spill import Known, Scale
 from . import validation
 from .base import BaseTDAMP
-from .fitting import fit_problem, prepared, unchanged_on_error
+from .fitting import fit_prepared, preparing, unchanged_on_error
 from .parameters import likelihood_of
 from .streaming import prepare_batch, warn_of_known_rows
 from .validation import check_predicted
@@ -101,8 +101,8 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
 
         A `sample_weight` counts as so many copies of its row: give weights of mean one if every row is an observation.
         """
-        with unchanged_on_error(self), prepared(self, X, y, sample_weight) as problem:
-            fit_problem(self, problem)
+        with unchanged_on_error(self), preparing(self, X, y, sample_weight) as prepared:
+            fit_prepared(self, prepared)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> TDAMPRegressor:
@@ -112,9 +112,9 @@ class TDAMPRegressor(RegressorMixin, BaseTDAMP):
         predictions must be from then on.
         """
         with unchanged_on_error(self):
-            problem = prepare_batch(self, X, y, sample_weight)
-            fit_problem(self, problem)
-            warn_of_known_rows(self, problem)
+            prepared = prepare_batch(self, X, y, sample_weight)
+            fit_prepared(self, prepared)
+            warn_of_known_rows(self, prepared)
         return self
 
     @property

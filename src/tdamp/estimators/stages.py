@@ -17,11 +17,11 @@ from ..engine.settings import PRUNING_DATA_WEIGHT, PRUNING_MEMORY, Settings
 LONGER = 2.5
 """A training that prunes has so many times the epochs of one that does not, unless it is told how many."""
 BEFORE, DURING = 0.4, 0.2
-"""Shares of its epochs: of the first stage, and of the second, in which units go."""
+"""Shares of a training's epochs that belong to the first stage, and to the second, in which units go."""
 REST = 0.2
-"""Of the second stage: no unit goes yet while the posterior comes to rest, so that what follows can be compared."""
+"""Share of the second stage in which no unit goes yet: the posterior comes to rest, so that epochs compare."""
 LEAD, LEAST = 0.25, 0.3
-"""In this share of the last stage data weights grow from so small a part to all: noisy tables want it."""
+"""Data weights grow during LEAD of the last stage, from LEAST of their values to all of them: noisy tables want it."""
 
 
 LONG_MEMORY = 3.0

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..factors.priors.gaussian import GaussianPrior
 from ..training.outcome import TrainingWarning, users_level
 from .parameters import settings_of
-from .preprocess import Problem, prepare_rows
+from .preprocess import Prepared, prepare_rows
 
 
-def prepare_batch(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Problem:
-    """The problem of `partial_fit`: one epoch of Bayes' rule on rows that are new to the estimator."""
+def prepare_batch(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Prepared:
+    """What `partial_fit` is to train: one epoch of Bayes' rule on rows that are new to the estimator."""
     start = getattr(estimator, "fitted_", None)
     network, data = prepare_rows(estimator, X, y, sample_weight, start is None, classes)
     data = estimator._weigh_classes(data)
@@ -26,18 +27,18 @@ def prepare_batch(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: A
         pasp="paper",
         pasp_power=1.0,
         keep=None,
-        prior=chosen.prior if in_question else "gaussian",
+        prior=chosen.prior if in_question else GaussianPrior.name,
         noise_every="minibatch",
     )
-    return Problem(network, data, settings, start=start, streams=True)
+    return Prepared(network, data, settings, start=start, streams=True)
 
 
-def warn_of_known_rows(estimator: Any, problem: Problem) -> None:
+def warn_of_known_rows(estimator: Any, prepared: Prepared) -> None:
     """Warn if a batch had no row that is new to the estimator, and nothing else says how wide to predict.
 
-    `problem` is that of the batch, and the estimator has learned from it.
+    `prepared` is that batch, and the estimator has learned from it.
     """
-    known, data = problem.start and problem.start.learned, problem.data
+    known, data = prepared.start and prepared.start.learned, prepared.data
     by = estimator.fitted_.calibration
     if known is None or by is None or by.stretches or known.of_new(data.x, data.y).any():  # type: ignore[union-attr]
         return

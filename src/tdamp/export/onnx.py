@@ -126,4 +126,4 @@ OUTPUTS: dict[ExportForm, Outputs] = {
     "log_rate": _count_outputs,
     "class_scores": _class_outputs,
 }
-"""By what the likelihood makes of them: the outputs of the graph, from the moments of the last layer."""
+"""The function of each export form that makes the outputs of the graph from the moments of the last layer."""

@@ -10,7 +10,7 @@ import numpy as np
 from .._optional import need
 
 OPSET, IR_VERSION = 17, 8
-"""Of 2022: every runtime in use reads them."""
+"""Versions of 2022, which every runtime in use reads."""
 
 
 class Graph:
@@ -48,7 +48,7 @@ class Graph:
         return full
 
     def total(self, terms: list[str], name: str) -> str:
-        """Sum of tensors."""
+        """The name of a tensor that is the sum of these."""
         while len(terms) > 1:
             terms = [self.op("Add", terms[0], terms[1], name=name), *terms[2:]]
         return terms[0]

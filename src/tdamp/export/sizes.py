@@ -26,7 +26,7 @@ REPEATS, MIN_SECONDS = 20, 0.05
 """A latency is the median of this many calls, or of as many as fit into this time, whichever is more."""
 
 WRITERS: dict[str, Callable[[Plain, Path], None]] = {"onnx": to_onnx, "torch": save_torch, "numpy": to_numpy}
-"""By the file's key: how the network before pruning is written, to be weighed."""
+"""How the network before pruning is written, to be weighed, by the key of its file."""
 
 Predictor = Callable[[np.ndarray], Any]
 

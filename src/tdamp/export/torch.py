@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from torch import nn
 
 FORMATS = dict.fromkeys(get_args(ExportForm), "tdamp-torch-1") | {"log_rate": "tdamp-torch-2"}
-"""By export form. The second ends with the exponential of the outputs, of which readers of the first do not know."""
+"""The file format of each export form. The second ends with the exponential of the outputs, which readers of the first
+do not know."""
 
 
 def to_torch(plain: Plain) -> nn.Sequential:

@@ -63,13 +63,13 @@ def calibrated(scores: np.ndarray) -> Calibration:
 
 
 def uncalibrated(known: np.ndarray) -> Calibration:
-    """Where no row is held out: nothing is stretched; `known` rows determine the noise (`selection.held_out`)."""
+    """The calibration without rows held out: it stretches nothing; `known` rows determine the noise (`held_out`)."""
     one = np.ones(len(known))
     return Calibration(one, one, LEAST_DOF + known)
 
 
 def _peak(values: np.ndarray) -> np.ndarray:
-    """Where a smooth function on the grid is largest, between its nodes."""
+    """The place, between the nodes, where a smooth function on the grid is largest."""
     spline = RegularGridInterpolator(AXES, values, method="cubic")
     low, high = (np.array([axis[end] for axis in AXES]) for end in (0, -1))
     start = POINTS[np.argmax(values)]

@@ -45,7 +45,7 @@ class Client:
     def train(self, broadcast: Broadcast) -> Upload:
         """The local epochs of a round."""
         terms, first = self.terms, int(broadcast.epochs_done)
-        work = _LocalProblem(terms, broadcast, self.ids)
+        work = _LocalTraining(terms, broadcast, self.ids)
         state, feed = work.state, self.feed(work)
         log_evidence = None
         for epoch in range(first, first + terms.local_epochs):
@@ -82,7 +82,7 @@ class Client:
         """Rows that it trains on, of weight one."""
         return float(self.data.weight.sum(dtype=np.float64))
 
-    def feed(self, work: _LocalProblem) -> Feed:
+    def feed(self, work: _LocalTraining) -> Feed:
         """The rows on the device; they stay there until columns are removed."""
         columns, centre = work.network.columns(work.inputs), row_centre(work.network, work.state)
         if self._feed is None or not np.array_equal(self._feed.columns, columns):
@@ -93,7 +93,7 @@ class Client:
 def train_together(clients: Sequence[Client], broadcast: Broadcast) -> list[Upload]:
     """A round of clients with about equally many rows as one vectorised program: equal to `train` but for rounding."""
     terms, first = clients[0].terms, int(broadcast.epochs_done)
-    work = _LocalProblem(terms, broadcast, clients[0].ids)
+    work = _LocalTraining(terms, broadcast, clients[0].ids)
     feeds = [client.feed(work) for client in clients]
     x, y, weight = (np.stack(arrays) for arrays in zip(*(feed.resident[:3] for feed in feeds), strict=True))  # type: ignore[index]
     x, y, weight = jax.device_put((x, y, weight))
@@ -142,7 +142,7 @@ def _train_all(plan: Any, knobs: Any, ids: Any, states: Any, rows: Any, order: A
     return jax.vmap(train_one, (0, 0, 0, 0 if present.ndim == order.ndim else None))(states, rows, order, present)
 
 
-class _LocalProblem:
+class _LocalTraining:
     """The broadcast in the engine's form: arrays padded to a bucket, as in a training on its own."""
 
     def __init__(self, terms: Terms, broadcast: Broadcast, ids: np.ndarray | None) -> None:

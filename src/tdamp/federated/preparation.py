@@ -36,7 +36,7 @@ FORGET = 0.1
 rows held out, one run: 6.2 % after 10 and after 20 of 30 rounds; with 0 6.3 and 7.0 %. Alike clients with 1,200 rows
 each lose a little: 3.4 % with 0, 3.6 % with 0.2 and with the geometric average."""
 DATA_WEIGHT = 2.0
-"""By so much the data weight of few rows grows from round to round, up to LAST_DATA_WEIGHT; memory is half of it."""
+"""Growth of the data weight of few rows from round to round, up to LAST_DATA_WEIGHT; memory is half of the weight."""
 LAST_DATA_WEIGHT = 20.0
 NOT_CALIBRATED = "so that the widths of predictions are not calibrated: intervals may be too narrow"
 NOT_CHOSEN = "so that rounds could not be compared: the last one is kept, be it the best or not"
@@ -163,13 +163,13 @@ def set_fitted(
 
 
 def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Calibration | None:
-    """How wide a regression predicts, by the rows that clients held out; None for classes, and as printed.
+    """How wide to predict, by the rows that clients held out; None where widths are not calibrated, and as printed.
 
     A warning says so where rows were to be held out and none was: intervals are too narrow then, or no round is chosen.
     """
-    regression = server.terms.network.output.is_calibrated
+    is_calibrated = server.terms.network.output.is_calibrated
     if reports is None:
-        if regression:
+        if is_calibrated:
             warnings.warn(
                 f"Clients were not asked about rows held out, {NOT_CALIBRATED}. Check how many rows of your own they "
                 "hold, and widen them accordingly.",
@@ -180,12 +180,12 @@ def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Cal
     scores = _total([report.judged for report in reports])
     if server.terms.hold_out and not scores[-1] > 0:
         warnings.warn(
-            f"No client has held out a row, {NOT_CALIBRATED if regression else NOT_CHOSEN}. A client trains on one row "
-            "(of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
+            f"No client has held out a row, {NOT_CALIBRATED if is_calibrated else NOT_CHOSEN}. A client trains on one "
+            "row (of each class) at least. Use clients with more rows that differ, or a larger validation_fraction.",
             TrainingWarning,
             stacklevel=4,
         )
-    if not regression:
+    if not is_calibrated:
         return None
     if scores[-1] > 0:
         return calibrate.calibrated(scores)

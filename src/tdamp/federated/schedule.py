@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 MANY_ROWS = 1000
-"""Of all clients together. On smaller tables, which are noisier, the data weight begins lower and grows more slowly:
-450 rows with three labels in ten drawn at random 72.6 % (with `Schedule` 70.4), breast cancer, 285 rows, 97.7 % (97.1);
-digits, 1,200 rows, 97.0 % there and 97.6 with `Schedule`."""
+"""Rows of all clients together that count as many. On fewer, which are noisier, the data weight begins lower and grows
+more slowly: 450 rows with three labels in ten drawn at random 72.6 % (with `Schedule` 70.4), breast cancer, 285 rows,
+97.7 % (97.1); digits, 1,200 rows, 97.0 % there and 97.6 with `Schedule`."""
 LATE = 0.73
 """Share of the rounds after which the growth goes on."""
 STEP, MOMENTUM = 1.3, 0.4

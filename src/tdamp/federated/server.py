@@ -163,7 +163,7 @@ class Server:
         self._remove_units(losses)
 
     def restore_best(self) -> None:
-        """After the last round: back to the best one. The last was not scored; it stays if the one before was best."""
+        """Go back to the best round after the last one, which was not scored; it stays if the one before was best."""
         if self.best is not None and self.best.at < self.rounds_done - 1:
             self.state, self.kept, self.posterior_round = self.best.state, list(self.best.kept), self.best.at
 

@@ -89,7 +89,7 @@ class Terms:
         return NOISE_AT[self.noise]
 
     def _check_printed(self) -> None:
-        """With the posterior as the next prior, nothing remains of the base prior, which some of the rest builds on."""
+        """Raise ValueError for terms that need the base prior, of which nothing remains where posteriors are priors."""
         rule = rule_named(self.aggregation)
         others = " or ".join(f'"{name}"' for name, other in RULES.items() if not other.divides_base_prior)
         for wrong, what in (

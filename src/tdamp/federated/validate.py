@@ -27,7 +27,7 @@ base variance. Outlying rows and large weights behind it inform more; a client s
 FURTHEST = 1e4
 """Means are within this many standard deviations of the base prior, where hidden units' inputs are about one."""
 MOST_NATS = 1e4
-"""Of a row's log score: a row 1e15 standard deviations away costs 2,400 under the lightest tails of the grid."""
+"""Most nats of a row's log score: a row 1e15 standard deviations away costs 2,400 under the grid's lightest tails."""
 ROUNDING = 1e-3
 """Sums of the same numbers may differ by this much: float32, in another order."""
 

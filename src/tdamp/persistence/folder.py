@@ -33,7 +33,7 @@ DTYPES |= {"float16", "float32", "float64", "bool"}
 Arrays = dict[str, np.ndarray]
 Migration = Callable[[Arrays, dict[str, Any]], tuple[Arrays, dict[str, Any]]]
 MIGRATIONS: dict[int, Migration] = {}
-"""For each schema the function that brings arrays and config from that schema to the next."""
+"""The function of each schema that brings arrays and config from that schema to the next."""
 
 _PART = rf"\.\d+{re.escape(PART)}"
 _LEFTOVER = re.compile(rf"model-[0-9a-f]{{64}}\.safetensors({_PART})?|(config\.json|README\.md){_PART}")

@@ -183,4 +183,4 @@ def _check_classification(held: Held, n_outputs: int) -> None:
 
 
 CHECKS = {"regression": _check_regression, "classification": _check_classification}
-"""By task: whether the predictions on held-out rows are complete."""
+"""The check of each task: it raises ValueError unless the predictions on held-out rows are complete."""

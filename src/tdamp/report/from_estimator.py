@@ -22,18 +22,20 @@ def report_of(
     *,
     where: str = "rows given for the report",
     sparsity_path: Any = None,
-    **options: Any,
+    title: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write the page of a fitted estimator. X and y, rows it was not trained on, show how far it can be trusted.
 
-    `where` describes these rows; `sparsity_path` is a result of `tdamp.sparsity_path`. Further options are those of
-    `facts_of`: `title`, `image_shape` (height, width), which draws the inputs as an image, and `notes`.
+    `where` describes these rows; `sparsity_path` is a result of `tdamp.sparsity_path`; `image_shape`, (height, width),
+    draws the inputs as an image.
     """
     if (X is None) != (y is None):
         raise ValueError("give both X and y, or neither")
     held = None if X is None else held_of(estimator, X, y, where)
     frontier = None if sparsity_path is None else sparsity_path.frame.to_dict("records")
-    facts = facts_of(estimator, held, frontier=frontier, **options)
+    facts = facts_of(estimator, held, title=title, image_shape=image_shape, frontier=frontier, notes=notes)
     write_report(facts, Path(path))
 
 
@@ -77,7 +79,7 @@ def facts_of(
 def held_of(estimator: Any, X: Any, y: Any, where: str) -> Held:
     """Predictions on rows whose targets are known."""
     x = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    if hasattr(estimator, "classes_"):
+    if estimator.network_.output.has_classes:
         return Held.of(estimator.predict_proba(X), class_indices(column_or_1d(y), estimator.classes_), x=x, where=where)
     return Held.of(estimator.predict_distribution(X), y, x=x, where=where)
 

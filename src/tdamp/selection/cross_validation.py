@@ -9,7 +9,9 @@ Oracle: `training.fit` without each fold by itself.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -20,11 +22,10 @@ from ..engine.prune import progress
 from ..engine.settings import Settings
 from ..numerics.distribution import Distribution, Level
 from ..prediction import batched
-from ..training.checkpoint import Checkpoint
+from ..training.checkpoint import Checkpoint, Stage
 from ..training.data import Data
 from ..training.equal_rows import first_of_kinds
-from ..training.events import part
-from ..training.fit import TrainingJob, train
+from ..training.fit import TrainingJob
 from ..training.fitted import Callback, Fitted
 from .held_out import judged
 from .snapshots import Judged, Snapshot, Snapshots
@@ -53,45 +54,58 @@ def folds_of(data: Data, seed: int) -> np.ndarray:
     return fold[same]
 
 
-def predict_folds(
-    job: TrainingJob, fold: np.ndarray, show: Callback | None = None, checkpoint: Checkpoint | None = None,
-    name: str = "fold",
-) -> Snapshots:  # fmt: skip
-    """After every epoch of `snapshot_epochs`: each row as it is predicted without its fold, and the mean level.
+class Folds:
+    """The trainings of a cross-validation: `jobs` to be trained in `threads`, and then what they predicted.
 
-    A training that goes wrong ends the list before its first bad epoch. Folds are trained in threads of their own;
-    `show` is called after the epochs of the first one.
+    Each job leaves out the rows of its fold and predicts them after every epoch of `snapshot_epochs`; `show` is called
+    after the epochs of the first one.
     """
-    data: Any = job.data
-    epochs = snapshot_epochs(job.settings)
-    cancelled = Event()  # by the user, or by an error in one fold: then none goes on
-    job = replace(job, mesh=None, stage=None)
 
-    def train_without(k: int) -> Snapshots:
-        snapshots = Snapshots()
-        stage = None if checkpoint is None else checkpoint.stage(f"{name}{k}", snapshots)
-        held, weight = fold == k, data.weight * (fold != k)
+    def __init__(
+        self, job: TrainingJob, fold: np.ndarray, show: Callback | None = None, checkpoint: Checkpoint | None = None,
+        name: str = "fold",
+    ) -> None:  # fmt: skip
+        self.fold, self.epochs = fold, snapshot_epochs(job.settings)
+        self.cancelled = Event()  # by the user, or by an error in one fold: then none goes on
+        self.snapshots = [Snapshots() for _ in range(FOLDS)]
+        alone = replace(job, mesh=None, stage=None)
+        self.jobs = []
+        for k, snapshots in enumerate(self.snapshots):
+            stage = None if checkpoint is None else checkpoint.stage(f"{name}{k}", snapshots)
+            self.jobs.append(self._without(k, alone, stage, show if k == 0 else None))
+
+    def _without(self, k: int, job: TrainingJob, stage: Stage | None, show: Callback | None) -> TrainingJob:
+        """The training without one fold."""
+        data: Any = job.data
+        held, weight = self.fold == k, data.weight * (self.fold != k)
 
         def after_epoch(epoch: int, fitted: Fitted, record: dict[str, Any]) -> None:
-            if epoch in epochs:
-                snapshots.append(_snapshot(fitted, data, held, weight))
-            if show is not None and k == 0:
+            if epoch in self.epochs:
+                self.snapshots[k].append(_snapshot(fitted, data, held, weight))
+            if show is not None:
                 show(epoch, fitted, record)
-            if cancelled.is_set():  # this training is not over: no checkpoint may say so
+            if self.cancelled.is_set():  # this training is not over: no checkpoint may say so
                 raise CancelledError
 
-        with part(f"fold {k + 1}"):
-            train(job.on(data._replace(weight=weight), stage=stage, callback=after_epoch))
-        return snapshots
+        return job.on(data._replace(weight=weight), stage=stage, callback=after_epoch, part=f"fold {k + 1}")
 
-    with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:
-        try:
-            by_fold = list(threads.map(train_without, range(FOLDS)))
-        except BaseException:
-            cancelled.set()
-            raise
-    back = np.argsort(np.argsort(fold, kind="stable"))  # rows fold by fold, and back again
-    return Snapshots(_joined(parts, back) for parts in zip(*by_fold, strict=False))
+    @contextmanager
+    def threads(self) -> Iterator[ThreadPoolExecutor]:
+        """Threads for the jobs; an error in the block ends all of them."""
+        with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as threads:
+            try:
+                yield threads
+            except BaseException:
+                self.cancelled.set()
+                raise
+
+    def predictions(self) -> Snapshots:
+        """Predictions of every row, trained without its fold, and the mean level, for each epoch of `snapshot_epochs`.
+
+        A training that went wrong ends the list before its first bad epoch.
+        """
+        back = np.argsort(np.argsort(self.fold, kind="stable"))  # rows fold by fold, and back again
+        return Snapshots(_joined(parts, back) for parts in zip(*self.snapshots, strict=False))
 
 
 def _snapshot(fitted: Fitted, data: Data, held: np.ndarray, weight: np.ndarray) -> Snapshot:

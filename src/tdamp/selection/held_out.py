@@ -99,7 +99,7 @@ class HeldOut:
         return float(np.average(self.snapshots[index].log_scores, weights=self.data.weight))
 
     def mean_of(self, lost: np.ndarray) -> MeanLoss:
-        """Of numbers, one for each row."""
+        """Mean and standard error of losses, one for each row held out."""
         return MeanLoss.of(lost, self.kinds, self.data.weight)
 
     def calibration(self, fitted: Fitted) -> Calibration | None:

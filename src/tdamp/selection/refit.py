@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..engine.settings import Settings
+from ..factors.priors.catalog import PRIORS
 from ..training.checkpoint import Checkpoint
-from ..training.events import part
 from ..training.fit import TrainingJob, train
 from ..training.fitted import Callback, Fitted
 from .calibration import carried_over, of_stream, unstretched
-from .cross_validation import FOLDS, folds_of, predict_folds, snapshot_epochs
+from .cross_validation import FOLDS, Folds, folds_of
 from .held_out import HeldOut, hold_out
 from .pruning import judged_by
 from .selection import Selection, selection_of
@@ -82,9 +82,9 @@ def select_and_fit(
 
 
 def learns_from_all(settings: Settings, n_rows: int) -> bool:
-    """Whether rows held out are learned from in the end: if they are not too many, under a Gaussian prior, and unless
-    the paper's rule prunes, whose size is the data's own."""
-    return n_rows <= REFIT_ROWS and settings.prior == "gaussian" and settings.pruning == "exact"
+    """Whether rows held out are learned from in the end: if they are not too many, under a prior that puts no unit in
+    question, and unless the paper's rule prunes, whose size is the data's own."""
+    return n_rows <= REFIT_ROWS and not PRIORS[settings.prior].in_question and settings.pruning == "exact"
 
 
 def select_by_folds(
@@ -98,9 +98,10 @@ def select_by_folds(
     held, fold = HeldOut(data, data), folds_of(data, job.seed)
     if len(np.unique(fold)) < FOLDS:
         return None
-    snapshots = predict_folds(job, fold, show, checkpoint, f"{name}fold")
-    epochs = snapshot_epochs(job.settings)
-    scores = {epoch: held.add(*snapshot) for epoch, snapshot in zip(epochs, snapshots, strict=False)}
+    folds = Folds(job, fold, show, checkpoint, f"{name}fold")
+    with folds.threads() as threads:
+        list(threads.map(train, folds.jobs))
+    scores = {epoch: held.add(*snapshot) for epoch, snapshot in zip(folds.epochs, folds.predictions(), strict=False)}
     return selection_of(held, scores, job.settings)
 
 
@@ -114,8 +115,7 @@ def select_by_held_out(
         return None
     rest, held = split
     stage = None if checkpoint is None else checkpoint.stage(f"{name}validation", held)
-    with part("validation"):
-        fitted = train(job.on(rest, stage=stage, callback=show, monitor=held.score))
+    fitted = train(job.on(rest, stage=stage, callback=show, monitor=held.score, part="validation"))
     scores = {record["epoch"]: record["held_out"] for record in fitted.history}
     return selection_of(held, scores, job.settings)
 

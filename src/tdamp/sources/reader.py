@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..engine.network import Task
 from .source import Piece, Source
 
 NUMBERS = 2**20
@@ -38,10 +37,10 @@ class Shape(NamedTuple):
 
 
 class Reader:
-    """Reads a source once. After the first chunk `shape` is known; `n_rows` have been read."""
+    """Reads a source once, y as numbers or as labels. After the first chunk `shape` is known; `n_rows` were read."""
 
-    def __init__(self, source: Source, task: Task) -> None:
-        self.source, self.task = source, task
+    def __init__(self, source: Source, of_labels: bool) -> None:
+        self.source, self.of_labels = source, of_labels
         self.shape: Shape | None = None
         self.n_rows = 0
 
@@ -69,7 +68,7 @@ class Reader:
     def _target(self, piece: Piece) -> np.ndarray:
         if piece.y is None:
             raise ValueError(f"{piece.name}: y is missing")
-        return TARGETS[self.task](piece, self.n_rows)
+        return _labels(piece, self.n_rows) if self.of_labels else _number_targets(piece)
 
     def _check_shape(self, piece: Piece, shape: Shape) -> None:
         if shape.n_inputs == 0:
@@ -118,7 +117,7 @@ def _numbers(values: Any, piece: Piece, what: str) -> np.ndarray:
     return array
 
 
-def _number_targets(piece: Piece, n_rows: int) -> np.ndarray:
+def _number_targets(piece: Piece) -> np.ndarray:
     """y of a regression, (rows, outputs)."""
     y = _numbers(piece.y, piece, "y")
     return np.asarray(y.reshape(len(y), -1), np.float64)
@@ -137,10 +136,6 @@ def _labels(piece: Piece, n_rows: int) -> np.ndarray:
     if y.dtype.kind == "f" and (y != np.floor(y)).any():
         raise ValueError(f"{piece.name}: y has the label {y[y != np.floor(y)][0]}: is it a regression's target?")
     return y
-
-
-TARGETS: dict[Task, Callable[[Piece, int], np.ndarray]] = {"regression": _number_targets, "classification": _labels}
-"""By task: how y of a piece is read and checked."""
 
 
 def _weight(piece: Piece) -> np.ndarray:

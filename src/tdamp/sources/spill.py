@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.network import Task
 from ..engine.state import no_less_than_rounding
 from ..prediction.relevance import MOST_ROWS
 from ..training.data import Data
@@ -60,9 +59,9 @@ def spilling(folder: str | Path | None) -> Iterator[Path]:
         ) from error
 
 
-def read(source: Source, task: Task, folder: Path, rng: np.random.Generator, tick: Tick | None = None) -> Known:
+def read(source: Source, of_labels: bool, folder: Path, rng: np.random.Generator, tick: Tick | None = None) -> Known:
     """Read the source once; `tick` is called with the number of rows read so far."""
-    reader = Reader(source, task)
+    reader = Reader(source, of_labels)
     labels: dict[object, int] = {}
     x, y = RunningScales(), RunningScales()
     sample, largest = Sample(MOST_HELD + 1, salt_of(rng)), [0.0]

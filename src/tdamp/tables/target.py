@@ -20,7 +20,7 @@ from .table import Table
 
 Task = Literal["regression", "classification"]
 TASKS: dict[str, bool | None] = {"auto": None, "regression": False, "classification": True}
-"""By the name of the task: whether the target is one of classes; None where the target decides."""
+"""Whether the target of each task is one of classes; None where the target decides."""
 MAX_WHOLE_CLASSES = 10  # whole numbers with more different values than this are quantities
 CLASS_SHARE = 0.05  # and so are those with at least this share of different values, unless they are only two
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")

@@ -19,13 +19,13 @@ class TrainingCallback(Protocol):
     """
 
     def on_start(self, info: dict[str, Any]) -> Any:
-        """Before the first epoch: the network's fields, the number of rows and every setting, in one dictionary."""
+        """Called before the first epoch with one dictionary: the network's fields, number of rows, every setting."""
 
     def __call__(self, epoch: int, fitted: Fitted, record: dict[str, Any]) -> Any:
-        """After an epoch, counted from 1, with its row of the history. True ends the training."""
+        """Called after every epoch, counted from 1, with its row of the history; True ends the training."""
 
     def on_end(self, fitted: Fitted) -> Any:
-        """With the result; its history may hold scores that were found after the epochs."""
+        """Called at the end with the result, whose history may hold scores that were found after the epochs."""
 
 
 class ScalarLogger:

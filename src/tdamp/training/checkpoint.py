@@ -2,7 +2,8 @@
 
 A fit is made of one training or several (stages); each has files <stage>-<epochs>.checkpoint (`records`), the newest
 and the one before it. A file is written under another name and then renamed, so a crash leaves those that were there.
-The folder belongs to one problem; one process may train in it at a time. How often is written changes no result.
+The folder belongs to the trainings of one fingerprint; one process may train in it at a time. How often is written
+changes no result.
 Oracle: a training that nobody stopped, bit for bit.
 """
 
@@ -20,7 +21,7 @@ from typing import Any, Protocol
 from ..io import records
 from ..io.atomic import PART, settle
 from ..io.records import Arrays, Damaged
-from .fingerprint import Problem, differences
+from .fingerprint import Fingerprint, differences
 
 SCHEMA = 1
 SECONDS = 10.0
@@ -30,7 +31,7 @@ SHARE = 0.05
 KEPT = 2
 """Files of a stage: should the newest be damaged on the disk, there is the one before it."""
 START = "start"
-"""The stage before all others: it is written first, and holds the problem with its seed."""
+"""The stage before all others: it is written first, and holds the fingerprint with its seed."""
 
 _NAME = re.compile(r"(?P<stage>[a-z]+\d*)-(?P<epochs>\d{6,})\.checkpoint")
 _LEFTOVER = re.compile(rf"{_NAME.pattern}\.\d+{re.escape(PART)}")
@@ -55,17 +56,17 @@ class Memory(Protocol):
 
 
 class Checkpoint:
-    """The checkpoint of a problem, begun or found in a folder."""
+    """The checkpoint of a training by its fingerprint (`problem` in the files), begun or found in a folder."""
 
-    def __init__(self, folder: str | Path, problem: Problem, any_seed: bool = False) -> None:
+    def __init__(self, folder: str | Path, fingerprint: Fingerprint, any_seed: bool = False) -> None:
         """Raises CheckpointError before any work if the folder cannot be used; `any_seed` takes the one found there."""
-        self.folder, self.problem, self.warned = Path(folder), problem, False
+        self.folder, self.fingerprint, self.warned = Path(folder), fingerprint, False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             settle(self.folder.parent)
-            before = self._found_problem()
+            before = self._stored_fingerprint()
             if before is not None and any_seed:
-                self.problem = {**problem, "seed": before["seed"]}
+                self.fingerprint = {**fingerprint, "seed": before["seed"]}
             self.check(before)
             for name in os.listdir(self.folder):
                 if _LEFTOVER.fullmatch(name):
@@ -77,15 +78,15 @@ class Checkpoint:
                 "choose a folder that can be written to, on a disk with room"
             ) from error
 
-    def _found_problem(self) -> Problem | None:
-        """The problem of the first file that is whole; they all have it, and the one of START is read first."""
+    def _stored_fingerprint(self) -> Fingerprint | None:
+        """The fingerprint in the first file that is whole; they all have it, and the one of START is read first."""
         names = sorted(self._files(), key=lambda name: (not name.startswith(START), name))
         whole = (self.read(name) for name in names)
         return next((stored[1]["problem"] for stored in whole if stored is not None), None)
 
-    def check(self, before: Problem | None) -> None:
-        """Refuse to go on from another problem."""
-        differ = [] if before is None else differences(before, self.problem)
+    def check(self, before: Fingerprint | None) -> None:
+        """Refuse to go on from a training with another fingerprint."""
+        differ = [] if before is None else differences(before, self.fingerprint)
         if differ:
             raise CheckpointError(
                 f"{self.folder}: holds the checkpoint of another training ({'; '.join(differ)}). To go on with that "
@@ -98,7 +99,7 @@ class Checkpoint:
 
     def write(self, stage: str, epochs: int, arrays: Arrays, words: dict[str, Any]) -> None:
         """A file of a stage, whole or not at all."""
-        header = {"schema": SCHEMA, "problem": self.problem, **words}
+        header = {"schema": SCHEMA, "problem": self.fingerprint, **words}
         records.write(self.folder / f"{stage}-{epochs:06d}.checkpoint", arrays, header)
 
     def read(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:

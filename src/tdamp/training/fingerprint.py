@@ -1,4 +1,4 @@
-"""What a training is of, as JSON has it: two with the same problem come to the same bits, on one machine."""
+"""What a training is of, as JSON has it: two with the same fingerprint come to the same bits, on one machine."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SHORT = 30
 DRAWN = ("seed",)
 """Not shown either: it is drawn from the seed that people gave."""
 
-Problem = dict[str, Any]
+Fingerprint = dict[str, Any]
 
 
-def problem_of(
+def fingerprint_of(
     network: Network,
     data: Data | Stored,
     settings: Settings,
@@ -34,7 +34,7 @@ def problem_of(
     groups: np.ndarray | None,
     start: Fitted | None,
     **more: Any,
-) -> Problem:
+) -> Fingerprint:
     """Data, groups and start by their SHA-256, all else as it is, the versions of tdamp and JAX too.
 
     Not in it, as functions have no bytes: callbacks and monitors.
@@ -58,7 +58,7 @@ def problem_of(
     return json.loads(json.dumps(parts, default=_plain))
 
 
-def differences(before: Problem, now: Problem) -> list[str]:
+def differences(before: Fingerprint, now: Fingerprint) -> list[str]:
     """What differs, in words."""
     names = []
     for name in sorted(before.keys() | now.keys()):

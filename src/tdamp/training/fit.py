@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import jax
 import numpy as np
@@ -18,21 +18,11 @@ from ..factors.priors.catalog import PRIORS
 from .checkpoint import Checkpoint, Stage
 from .data import Data, check_data, check_groups
 from .devices import check_alike, mesh_of
-from .fingerprint import problem_of
+from .events import KEPT, part
+from .fingerprint import fingerprint_of
 from .fitted import Callback, Fitted, Monitor
 from .stored import Stored
 from .trainer import Trainer
-
-
-class FitOptions(TypedDict, total=False):
-    """Further arguments of `fit`."""
-
-    seed: int
-    callback: Callback | None
-    monitor: Monitor | None
-    start: Fitted | None
-    devices: Any
-    checkpoint: str | Path | Stage | None
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,8 @@ class TrainingJob:
     """One training on checked data: the network, its rows, how and from where it is trained, and who is called.
 
     The data may lie in files, and then `settings.chunk_rows` should be set. `groups` are ids 0, 1, ... of the inputs,
-    `stage` keeps its checkpoint, and `tick` is called with the epochs that are over, chunk by chunk.
+    `stage` keeps its checkpoint, `tick` is called with the epochs that are over, chunk by chunk, and `part` is what log
+    records call the training.
     """
 
     network: Network
@@ -54,6 +45,7 @@ class TrainingJob:
     callback: Callback | None = None
     monitor: Monitor | None = None
     tick: Callable[[float], None] | None = None
+    part: str = KEPT
 
     def on(self, data: Data, **changes: Any) -> TrainingJob:
         """The same training on other checked rows, their weights in the precision of the inputs."""
@@ -68,12 +60,16 @@ def fit(
     *,
     sample_weight: np.ndarray | None = None,
     groups: np.ndarray | None = None,
-    **options: Unpack[FitOptions],
+    seed: int = 0,
+    callback: Callback | None = None,
+    monitor: Monitor | None = None,
+    start: Fitted | None = None,
+    devices: Any = None,
+    checkpoint: str | Path | Stage | None = None,
 ) -> Fitted:
     """Train a network by Algorithm 1.
 
-    `groups` gives each input a group id: inputs of one group stay or go together. The other options are:
-
+    groups : a group id for each input: inputs of one group stay or go together.
     seed : of the start and the order of the rows; 0.
     callback : `callback(epoch, fitted, record)` is called after every epoch and ends the training by returning True.
     monitor : `monitor(fitted)` gives the score of an epoch, such as the log score of rows held out: the best epoch's
@@ -87,22 +83,18 @@ def fit(
 
     Bad data raise ValueError; a training that goes wrong says so in `outcome` and still returns a finite posterior.
     """
-    unknown = options.keys() - FitOptions.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
     settings = settings or Settings()
     check_network(network)
-    seed, devices, checkpoint = options.get("seed", 0), options.get("devices"), options.get("checkpoint")
     if seed < 0:
         raise ValueError(f"seed={seed}: expected a whole number of at least 0")
     data = check_data(network, x, y, sample_weight)
-    job = make_job(network, data, settings, seed=seed, groups=groups, start=options.get("start"), devices=devices)
+    job = make_job(network, data, settings, seed=seed, groups=groups, start=start, devices=devices)
     if checkpoint is not None:
         check_one_process(job)
     if checkpoint is not None and not isinstance(checkpoint, Stage):
-        problem = problem_of(network, data, settings, seed, job.groups, job.start, devices=devices)
-        checkpoint = Checkpoint(checkpoint, problem).stage("training")
-    return train(replace(job, stage=checkpoint, callback=options.get("callback"), monitor=options.get("monitor")))
+        fingerprint = fingerprint_of(network, data, settings, seed, job.groups, job.start, devices=devices)
+        checkpoint = Checkpoint(checkpoint, fingerprint).stage("training")
+    return train(replace(job, stage=checkpoint, callback=callback, monitor=monitor))
 
 
 def make_job(
@@ -140,5 +132,6 @@ def check_one_process(job: TrainingJob) -> None:
 
 def train(job: TrainingJob) -> Fitted:
     """Run a job: the one way from a fit to Algorithm 1."""
-    trainer = Trainer(job.network, job.data, job.settings, job.groups, job.seed, job.start, job.mesh)
-    return trainer.train(job.callback, job.monitor, job.tick, job.stage)
+    with part(job.part):
+        trainer = Trainer(job.network, job.data, job.settings, job.groups, job.seed, job.start, job.mesh)
+        return trainer.train(job.callback, job.monitor, job.tick, job.stage)

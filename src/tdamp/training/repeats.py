@@ -19,8 +19,8 @@ from .outcome import TrainingWarning, users_level
 PIECE = 2**20
 """Numbers that are hashed at a time."""
 CONFLICT = 0.1
-"""Of the rows whose inputs occur more than once: the share with another target beside theirs from which on inputs
-repeat by design. Copies have none."""
+"""Inputs repeat by design from this share on: of the rows whose inputs occur more than once, so many have another
+target beside theirs. Copies have none."""
 OFTEN = 8
 """Rows for each different input from which on inputs repeat by design, if no column is nearly one's own name."""
 FEW_INPUTS = 30

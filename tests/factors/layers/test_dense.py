@@ -102,8 +102,8 @@ def amp_fixed_point(
         w, b, old = state
         new = Score(*Gaussian().score(DENSE.forward(u, w, b, old.score), y[:, None], noise_var))
         score = Score(*(0.5 * (a + c) for a, c in zip(old, new, strict=True)))
-        w_said, _ = DENSE.to_weight(u, w, score, fresh=False)
-        w_ext, b_ext = as_message(w_said, w), as_message(DENSE.to_bias(score), b)
+        w_score, _ = DENSE.to_weight(u, w, score, fresh=False)
+        w_ext, b_ext = as_message(w_score, w), as_message(DENSE.to_bias(score), b)
         return tilt(w0, w_ext), tilt(b0, b_ext), score
 
     zeros = jnp.zeros((len(y), 1))

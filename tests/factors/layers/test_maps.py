@@ -1,6 +1,4 @@
 """Maps between layers: pooling against its matrix and against shared weights, flattening, skips.
-
-covers: factors.layers.maps
 """
 
 from __future__ import annotations

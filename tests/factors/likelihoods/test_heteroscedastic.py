@@ -24,7 +24,7 @@ Z = Moments(np.stack([Z_MEAN, H_MEAN], 1), np.stack([Z_VAR, H_VAR], 1))
 
 def test_log_partition() -> None:
     """quadrature: N(y; z, noise exp(h)) over h by adaptive quadrature, over z in closed form."""
-    found = Heteroscedastic().log_partition(Z, Y, NOISE_VAR)[:, 0]
+    actual = Heteroscedastic().log_partition(Z, Y, NOISE_VAR)[:, 0]
     for i in range(N):
         h = stats.norm(H_MEAN[i], np.sqrt(H_VAR[i]))
 
@@ -32,7 +32,7 @@ def test_log_partition() -> None:
             return h.pdf(t) * stats.norm.pdf(Y[i, 0], Z_MEAN[i], np.sqrt(Z_VAR[i] + 0.7 * np.exp(t)))
 
         exact = integrate.quad(density, h.mean() - 12 * h.std(), h.mean() + 12 * h.std(), points=[h.mean()], limit=200)
-        np.testing.assert_allclose(found[i], np.log(exact[0]), atol=2e-4)
+        np.testing.assert_allclose(actual[i], np.log(exact[0]), atol=2e-4)
 
 
 def test_score_of_the_log_noise() -> None:
@@ -60,8 +60,8 @@ def test_score_of_the_mean_is_that_of_a_constant_noise() -> None:
 def test_mean_noise() -> None:
     """calibration: the mean of a log-normal number over a million draws."""
     draws = 0.7 * np.exp(H_MEAN[:5] + np.sqrt(H_VAR[:5]) * RNG.normal(size=(10**6, 5)))
-    found = np.asarray(heteroscedastic.mean_noise(Z, NOISE_VAR))[:5, 0]
-    assert (np.abs(draws.mean(0) - found) < 5 * draws.std(0) / 1000).all()
+    result = np.asarray(heteroscedastic.mean_noise(Z, NOISE_VAR))[:5, 0]
+    assert (np.abs(draws.mean(0) - result) < 5 * draws.std(0) / 1000).all()
 
 
 def test_huge_numbers_stay_finite() -> None:

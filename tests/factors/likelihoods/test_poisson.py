@@ -108,26 +108,26 @@ def test_there_is_no_noise_to_learn() -> None:
 
 def test_predictive() -> None:
     """quadrature: moments of the rate by Gauss and Hermite; its probabilities are those of the log-partition."""
-    found = Poisson().predictive(Z, NOISE)
-    assert isinstance(found, CountDistribution)
+    result = Poisson().predictive(Z, NOISE)
+    assert isinstance(result, CountDistribution)
     nodes, weights = np.polynomial.hermite_e.hermegauss(100)
     some = VAR < 3  # at 100 nodes
     rate = np.exp(MEAN[some, None] + np.sqrt(VAR[some, None]) * nodes)
     share = weights / weights.sum()
     mean = rate @ share
-    np.testing.assert_allclose(found.mean[some, 0], mean, rtol=1e-9)
-    np.testing.assert_allclose(found.aleatoric_var[some, 0], mean, rtol=1e-9)
+    np.testing.assert_allclose(result.mean[some, 0], mean, rtol=1e-9)
+    np.testing.assert_allclose(result.aleatoric_var[some, 0], mean, rtol=1e-9)
     rate_var = ((rate - mean[:, None]) ** 2) @ share
-    np.testing.assert_allclose(found.epistemic_var[some, 0], rate_var, rtol=1e-6)
+    np.testing.assert_allclose(result.epistemic_var[some, 0], rate_var, rtol=1e-6)
     wide = VAR > 1e-5  # LEAST_LOG_VAR
     np.testing.assert_allclose(
-        found.log_density(Y[:, None])[wide], Poisson().log_partition(Z, Y[:, None], NOISE)[wide], rtol=1e-5, atol=1e-5
+        result.log_density(Y[:, None])[wide], Poisson().log_partition(Z, Y[:, None], NOISE)[wide], rtol=1e-5, atol=1e-5
     )
 
 
 def test_rates_are_held() -> None:
     """contract: no log rate, however far off, makes a prediction that is not finite in float32."""
     mean = np.array([[-1e3], [0.0], [1e3]], np.float32)
-    found = Poisson().predictive(Moments(jnp.asarray(mean), jnp.full((3, 1), 1e3, jnp.float32)), jnp.ones(1))
-    assert all(bool(jnp.isfinite(part).all()) for part in (found.mean, found.std))
-    np.testing.assert_allclose(found.mean[2], np.exp(MAX_LOG_RATE), rtol=1e-5)
+    result = Poisson().predictive(Moments(jnp.asarray(mean), jnp.full((3, 1), 1e3, jnp.float32)), jnp.ones(1))
+    assert all(bool(jnp.isfinite(part).all()) for part in (result.mean, result.std))
+    np.testing.assert_allclose(result.mean[2], np.exp(MAX_LOG_RATE), rtol=1e-5)

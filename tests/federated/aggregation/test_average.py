@@ -49,17 +49,17 @@ def test_geometric_is_the_product_of_densities(g: int) -> None:
 
     mass, first, second = (integral(power) for power in range(3))
     off = np.prod([(1 - p) ** share for p, share in zip(prob, SHARES, strict=True)])
-    found = geometric(SCALARS, SHARES)
-    np.testing.assert_allclose(found.slab.mean[g, 0], first / mass, rtol=1e-8)
-    np.testing.assert_allclose(found.slab.var[g, 0], second / mass - (first / mass) ** 2, rtol=1e-8)
-    np.testing.assert_allclose(found.logit[g], np.log(mass / off), rtol=1e-8)
+    result = geometric(SCALARS, SHARES)
+    np.testing.assert_allclose(result.slab.mean[g, 0], first / mass, rtol=1e-8)
+    np.testing.assert_allclose(result.slab.var[g, 0], second / mass - (first / mass) ** 2, rtol=1e-8)
+    np.testing.assert_allclose(result.logit[g], np.log(mass / off), rtol=1e-8)
 
 
 def test_e8_the_printed_log_odds_are_wrong() -> None:
-    """quadrature: without the slabs' normaliser (as printed) clients that disagree count as if they agreed."""
-    found = geometric(SCALARS, SHARES).logit  # equal to quadrature, see above
+    """identity: without the slabs' normaliser (as printed) clients that disagree count as if they agreed."""
+    result = geometric(SCALARS, SHARES).logit  # equal to quadrature, see above
     printed = weighted_sum([b.logit for b in SCALARS], SHARES)
-    assert np.all(found < printed) and np.max(printed - found) > 0.5
+    assert np.all(result < printed) and np.max(printed - result) > 0.5
     agree = [b._replace(slab=SCALARS[0].slab) for b in SCALARS]
     np.testing.assert_allclose(geometric(agree, SHARES).logit, printed, rtol=1e-12)
 
@@ -107,10 +107,10 @@ def test_algebraic_has_the_moments_of_the_mixture(g: int) -> None:
         return quad(density, -8, 8, epsabs=0, epsrel=1e-11, limit=300, points=means)[0]
 
     mass, first, second = (integral(power) for power in range(3))
-    found = algebraic(SCALARS, SHARES)
-    np.testing.assert_allclose(expit(found.logit[g]), mass, rtol=1e-8)
-    np.testing.assert_allclose(found.slab.mean[g, 0], first / mass, rtol=1e-8)
-    np.testing.assert_allclose(found.slab.var[g, 0], second / mass - (first / mass) ** 2, rtol=1e-8)
+    result = algebraic(SCALARS, SHARES)
+    np.testing.assert_allclose(expit(result.logit[g]), mass, rtol=1e-8)
+    np.testing.assert_allclose(result.slab.mean[g, 0], first / mass, rtol=1e-8)
+    np.testing.assert_allclose(result.slab.var[g, 0], second / mass - (first / mass) ** 2, rtol=1e-8)
 
 
 def test_natural_parameters_and_back() -> None:
@@ -151,9 +151,9 @@ def test_certain_groups_stay_certain() -> None:
     for certain in (np.inf, -np.inf):
         beliefs = [b._replace(logit=np.array([certain, *b.logit[1:]])) for b in CLIENTS]
         for rule in RULES:
-            found, doubtful = rule(beliefs, SHARES), rule(CLIENTS, SHARES)
-            assert found.logit[0] == certain and np.isfinite(found.slab).all()
-            np.testing.assert_allclose(found.logit[1:], doubtful.logit[1:], rtol=1e-12)
+            result, doubtful = rule(beliefs, SHARES), rule(CLIENTS, SHARES)
+            assert result.logit[0] == certain and np.isfinite(result.slab).all()
+            np.testing.assert_allclose(result.logit[1:], doubtful.logit[1:], rtol=1e-12)
         np.testing.assert_allclose(geometric(beliefs, SHARES).slab, geometric(CLIENTS, SHARES).slab, rtol=1e-12)
 
 
@@ -172,10 +172,10 @@ def test_finite_in_finite_out(drawn: list, rows: list[int]) -> None:
     np.testing.assert_allclose(sum(shares), 1, rtol=1e-12)
     variances = np.array([b.slab.var for b in beliefs])
     for rule in RULES:
-        found = rule(beliefs, shares)
-        assert np.isfinite(found.slab).all() and (found.slab.var > 0).all()
-        assert not np.isnan(found.logit).any()
+        result = rule(beliefs, shares)
+        assert np.isfinite(result.slab).all() and (result.slab.var > 0).all()
+        assert not np.isnan(result.logit).any()
         if rule is geometric:
-            assert np.isfinite(found.logit).all()
-            assert (found.slab.var >= variances.min(0) * (1 - 1e-9)).all()
-            assert (found.slab.var <= variances.max(0) * (1 + 1e-9)).all()
+            assert np.isfinite(result.logit).all()
+            assert (result.slab.var >= variances.min(0) * (1 - 1e-9)).all()
+            assert (result.slab.var <= variances.max(0) * (1 + 1e-9)).all()

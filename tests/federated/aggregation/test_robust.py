@@ -31,11 +31,11 @@ def rounds_of(task: str, name: str, seed: int) -> list[Round]:
     x, y = problem(task, 40 * CLIENTS, seed)
     parts = [part[:64] for part in split(name, x, y, CLIENTS, seed)]
     server, clients = federation(terms(task, rounds=3, local_epochs=5, seed=seed), x, y, parts)
-    found = []
+    results = []
     for _ in range(3):
-        found.append(Round(server.state.layers, uploads_of(server, clients)))
-        server.aggregate(found[-1].uploads)
-    return found
+        results.append(Round(server.state.layers, uploads_of(server, clients)))
+        server.aggregate(results[-1].uploads)
+    return results
 
 
 @pytest.fixture(scope="module", params=TASKS)
@@ -112,12 +112,12 @@ def test_no_majority_no_verdict(iid: list[Round]) -> None:
 def test_trust_falls_step_by_step(iid: list[Round]) -> None:
     """contract: as one client's means move away, its trust falls from 1 to 0 through values in between."""
     layers, uploads = iid[-1]
-    found = []
+    results = []
     for size in np.geomspace(0.1, 10, 60):
         away = changed(uploads[5], lambda b, size=size: Moments(b.mean + size * np.sqrt(b.var), b.var))  # type: ignore[misc]
-        found.append(trust(layers, {**uploads, 5: away})[5])
-    assert found[0] == 1 and found[-1] == 0 and any(0 < value < 1 for value in found)
-    assert all(a >= b - 1e-12 for a, b in pairwise(found))
+        results.append(trust(layers, {**uploads, 5: away})[5])
+    assert results[0] == 1 and results[-1] == 0 and any(0 < value < 1 for value in results)
+    assert all(a >= b - 1e-12 for a, b in pairwise(results))
 
 
 def test_twins_are_trusted(iid: list[Round]) -> None:

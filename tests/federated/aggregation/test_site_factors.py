@@ -64,9 +64,9 @@ ALONE = Rows(correlation=0.0, weights=3)
 TANGLED = Rows(correlation=0.6, weights=12, rows=40)
 
 
-def assert_close(found: Moments, exact: Moments, rtol: float = 1e-7) -> None:
+def assert_close(actual: Moments, exact: Moments, rtol: float = 1e-7) -> None:
     """Means and variances agree."""
-    for a, b in zip(found, exact, strict=True):
+    for a, b in zip(actual, exact, strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-9)
 
 
@@ -146,9 +146,9 @@ def test_forgetting_goes_from_what_clients_said_to_what_all_say() -> None:
     shares = {0: 0.2, 2: 0.5, 5: 0.1, 7: 0.2}  # client 7 has no site yet
     whole = sum(site.slope for site in sites.values())
     for part in (0.0, 0.25, 1.0):
-        found = forgotten(sites, shares, part)
-        np.testing.assert_allclose(sum(site.slope for site in found.values()), whole, rtol=1e-12)
-        for k, site in found.items():
+        result = forgotten(sites, shares, part)
+        np.testing.assert_allclose(sum(site.slope for site in result.values()), whole, rtol=1e-12)
+        for k, site in result.items():
             alike = shares[k] / 0.8 * whole
             np.testing.assert_allclose(site.slope, (1 - part) * sites[k].slope + part * alike, rtol=1e-12)
             np.testing.assert_array_equal(site.prec, sites[k].prec)
@@ -156,22 +156,22 @@ def test_forgetting_goes_from_what_clients_said_to_what_all_say() -> None:
 
 def test_forgetting_stays_nearer_than_averages() -> None:
     """rate: a fifth forgotten in each round costs correlated clients a quarter of what forgetting all costs."""
-    exact, found = TANGLED.exact(range(CLIENTS)).mean, {}
+    exact, actual = TANGLED.exact(range(CLIENTS)).mean, {}
     for forget in (0.2, 1.0):
         factors = TANGLED.begin()
         for _ in range(100):
             factors = TANGLED.round(factors, range(CLIENTS), float(CLIENTS), forget=forget)
-        found[forget] = np.abs(factors.posterior.mean - exact).max()
-    assert found[0.2] < 0.3 * found[1.0] < 0.03 * np.abs(exact).max()
+        actual[forget] = np.abs(factors.posterior.mean - exact).max()
+    assert actual[0.2] < 0.3 * actual[1.0] < 0.03 * np.abs(exact).max()
 
 
 def distances(model: Rows, step: float, rounds: int) -> list[float]:
     """From the exact mean, round by round."""
-    factors, found = model.begin(), []
+    factors, result = model.begin(), []
     for _ in range(rounds):
         factors = model.round(factors, range(CLIENTS), step=step)
-        found.append(float(np.abs(factors.posterior.mean - model.exact(range(CLIENTS)).mean).max()))
-    return found
+        result.append(float(np.abs(factors.posterior.mean - model.exact(range(CLIENTS)).mean).max()))
+    return result
 
 
 def test_the_naive_sum_of_moves_diverges() -> None:
@@ -190,8 +190,8 @@ def test_no_step_goes_beyond_the_sum_of_moves() -> None:
     factors = TANGLED.begin()
     learned = [TANGLED.learn(k, cavity(factors, k, 1.0), 1.0) for k in range(CLIENTS)]
     pull = sum((post.mean - factors.posterior.mean) / post.var for post in learned)
-    found = TANGLED.round(factors, range(CLIENTS), step=100.0).posterior
-    np.testing.assert_allclose(found.mean, factors.posterior.mean + pull * found.var, rtol=1e-12)
+    result = TANGLED.round(factors, range(CLIENTS), step=100.0).posterior
+    np.testing.assert_allclose(result.mean, factors.posterior.mean + pull * result.var, rtol=1e-12)
 
 
 def test_alike_sites_give_the_geometric_average() -> None:
@@ -202,11 +202,11 @@ def test_alike_sites_give_the_geometric_average() -> None:
     factors = twins.begin()
     anchors = {k: cavity(factors, k, power) for k in range(CLIENTS)}
     learned = {k: twins.learn(k, anchor, power) for k, anchor in anchors.items()}
-    found = twins.round(factors, range(CLIENTS), power).posterior
+    result = twins.round(factors, range(CLIENTS), power).posterior
     slabs = [on_host(post.mean[:, None], post.var[:, None]) for post in learned.values()]
     beliefs = [SpikeSlab(np.full(3, np.inf), slab) for slab in slabs]
     average = geometric(beliefs, [1 / CLIENTS] * CLIENTS).slab
-    np.testing.assert_allclose(found.mean, average.mean[:, 0], rtol=1e-10)
+    np.testing.assert_allclose(result.mean, average.mean[:, 0], rtol=1e-10)
 
 
 def test_a_cavity_never_loses_its_precision() -> None:

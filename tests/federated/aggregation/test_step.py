@@ -118,19 +118,19 @@ def test_algebraic_layers(ids: np.ndarray | None) -> None:
         def bias_on(offset: Any, slab: Moments, old: Layer = old) -> np.ndarray:
             return expit(spike_slab.active_logit(offset, slab, old.bias_base_var))
 
-        for found, slabs, prob, offset, was in (
+        for result, slabs, prob, offset, was in (
             (new.weight, weights, on, new.offset, old.offset),
             (new.bias, biases, bias_on, new.bias_offset, old.bias_offset),
         ):
             each = [prob(was, m) for m in slabs]
             total = sum(share * p for share, p in zip(SHARES, each, strict=True))
-            np.testing.assert_allclose(prob(offset, found), total, rtol=1e-5)  # offsets are float32
-            column = (slice(None), None) if np.ndim(found.mean) == 2 else slice(None)
+            np.testing.assert_allclose(prob(offset, result), total, rtol=1e-5)  # offsets are float32
+            column = (slice(None), None) if np.ndim(result.mean) == 2 else slice(None)
             part = [share * p[column] / total[column] for share, p in zip(SHARES, each, strict=True)]
             mean = sum(w * m.mean for w, m in zip(part, slabs, strict=True))
             var = sum(w * (m.var + (m.mean - mean) ** 2) for w, m in zip(part, slabs, strict=True))
-            np.testing.assert_allclose(found.mean, mean, rtol=1e-9)
-            np.testing.assert_allclose(found.var, var, rtol=1e-9)
+            np.testing.assert_allclose(result.mean, mean, rtol=1e-9)
+            np.testing.assert_allclose(result.var, var, rtol=1e-9)
 
 
 def test_steps_by_hand() -> None:
@@ -141,13 +141,13 @@ def test_steps_by_hand() -> None:
     first, first_velocity = stepped(old, new, None, 1.5, 0.25)
     for l in range(2):
         for i, part in enumerate(("weight", "bias")):
-            was, now, found = (getattr(each[l], part) for each in (old, new, layers))
+            was, now, result = (getattr(each[l], part) for each in (old, new, layers))
             move = 1.5 * (now.mean - was.mean)
-            np.testing.assert_allclose(found.mean, was.mean + move + 0.25 * last[l][i], rtol=1e-12)
+            np.testing.assert_allclose(result.mean, was.mean + move + 0.25 * last[l][i], rtol=1e-12)
             np.testing.assert_allclose(velocity[l][i], move + 0.25 * last[l][i], rtol=1e-12)
             np.testing.assert_allclose(getattr(first[l], part).mean, was.mean + move, rtol=1e-12)
             np.testing.assert_allclose(first_velocity[l][i], move, rtol=1e-12)
-            np.testing.assert_array_equal(found.var, now.var)
+            np.testing.assert_array_equal(result.var, now.var)
     same, velocity = stepped(old, new, last, 1.0, 0.0)
     assert same[0].weight is new[0].weight and same[1].bias is new[1].bias
     np.testing.assert_allclose(velocity[1][1], new[1].bias.mean - old[1].bias.mean, rtol=1e-12)

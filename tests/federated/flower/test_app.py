@@ -51,8 +51,8 @@ def tables(tmp_path: Path) -> list[Path]:
 def test_the_app_runs(tables: list[Path], tmp_path: Path) -> None:
     """twin: the app's server and clients, called by hand, give what `federated_fit` gives of the encoded tables."""
     app = tmp_path / "app"
-    said = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3", *SMALL]
-    assert main.main(said) == 0
+    arguments = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3", *SMALL]
+    assert main.main(arguments) == 0
     config = tomllib.loads((app / "pyproject.toml").read_text())["tool"]["flwr"]["app"]["config"]
     assert (config["min-clients"], config["min-replies"], config["rounds"]) == (3, 1, 2)
     for name in ("server_app.py", "client_app.py"):
@@ -60,7 +60,7 @@ def test_the_app_runs(tables: list[Path], tmp_path: Path) -> None:
     grid = DirectGrid(with_data(table_client_app(app / "federation.json"), tables), 3)
     context = Context(1, 0, {}, RecordDict(), {**config, "out": str(tmp_path / "model")})
     table_server_app(app / "federation.json")(grid, context)
-    found, extra = load_with_extra(tmp_path / "model")
+    result, extra = load_with_extra(tmp_path / "model")
     encoder, kind, params = read_schema(app / "federation.json")
     rows = []
     for path in tables:
@@ -68,7 +68,7 @@ def test_the_app_runs(tables: list[Path], tmp_path: Path) -> None:
         rows.append((pd.DataFrame(X, columns=list(encoder.feature_names)), y))
     assert len(rows[2][1]) == 23
     here = federated_fit(ESTIMATORS[kind](**params, random_state=0), rows, rounds=2, local_epochs=1).estimator
-    np.testing.assert_array_equal(found.predict_proba(rows[0][0]), here.predict_proba(rows[0][0]))  # type: ignore[union-attr]
+    np.testing.assert_array_equal(result.predict_proba(rows[0][0]), here.predict_proba(rows[0][0]))  # type: ignore[union-attr]
     assert Encoder.from_json(extra["encoder"]).target_names == ("band",)
     assert not (tmp_path / "model.checkpoint").exists()
 
@@ -120,17 +120,17 @@ def test_a_private_app(tables: list[Path], tmp_path: Path, monkeypatch: pytest.M
         server, "round_policy", lambda privacy, participation: PrivateRounds(privacy, participation, rng)
     )
     app = tmp_path / "app"
-    said = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3"]
-    assert main.main([*said, *PRIVATE, *SMALL]) == 0
+    arguments = ["federate", "app", str(app), "--like", str(tables[0]), "--target", "band", "--clients", "3"]
+    assert main.main([*arguments, *PRIVATE, *SMALL]) == 0
     config = tomllib.loads((app / "pyproject.toml").read_text())["tool"]["flwr"]["app"]["config"]
     grid = DirectGrid(with_data(table_client_app(app / "federation.json"), tables), 3)
     context = Context(1, 0, {}, RecordDict(), {**config, "out": str(tmp_path / "model")})
     table_server_app(app / "federation.json")(grid, context)
-    found = load(tmp_path / "model")
-    assert [set(record) for record in found.fitted_.history] == [RECORD, RECORD]
-    spent = [record["epsilon"] for record in found.fitted_.history]
+    result = load(tmp_path / "model")
+    assert [set(record) for record in result.fitted_.history] == [RECORD, RECORD]
+    spent = [record["epsilon"] for record in result.fitted_.history]
     assert spent == [epsilon(rounds, 1.0, 2.0, 1e-4) for rounds in (1, 2)]
-    assert (found.feature_active_prob_ == 1).all()
+    assert (result.feature_active_prob_ == 1).all()
     assert {kind for _, kind, _ in grid.asked} == {wire.INTRODUCE, wire.TRAIN}
 
 
@@ -155,11 +155,11 @@ def test_run_on_the_simulation_engine(tables: list[Path], tmp_path: Path, capsys
     """contract: `tdamp federate run` ends with a model whose history has every client in every round."""
     frame = pd.concat([pd.read_csv(path) for path in tables]).dropna()
     frame.to_csv(tmp_path / "all.csv", index=False)
-    said = ["federate", "run", str(tmp_path / "all.csv"), "--target", "band", "--clients", "2", "--json"]
-    code = main.main([*said, "--split", "dirichlet:5", "--out", str(tmp_path / "model"), *SMALL])
+    arguments = ["federate", "run", str(tmp_path / "all.csv"), "--target", "band", "--clients", "2", "--json"]
+    code = main.main([*arguments, "--split", "dirichlet:5", "--out", str(tmp_path / "model"), *SMALL])
     out = capsys.readouterr()
     assert code == 0, out.err
-    told = json.loads(out.out)
-    assert [record["clients"] for record in told["history"]] == [[0, 1], [0, 1]]
-    assert told["train_rows"] + told["test_rows"] == len(frame) and 0 <= told["test"]["accuracy"] <= 1
-    assert 0.85 * told["train_rows"] < load(tmp_path / "model").n_rows_ < told["train_rows"]  # a tenth is held out
+    report = json.loads(out.out)
+    assert [record["clients"] for record in report["history"]] == [[0, 1], [0, 1]]
+    assert report["train_rows"] + report["test_rows"] == len(frame) and 0 <= report["test"]["accuracy"] <= 1
+    assert 0.85 * report["train_rows"] < load(tmp_path / "model").n_rows_ < report["train_rows"]  # a tenth is held out

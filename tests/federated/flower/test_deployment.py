@@ -98,11 +98,11 @@ def test_three_machines(tmp_path: Path) -> None:
         for field, array in named(here.fitted_.state).items():
             np.testing.assert_array_equal(arrays[f"broadcast.state.{field}"], array, err_msg=field)
         flower.wait("the end", lambda: flower.started["run"].poll() is not None)
-        assert status(flower, app) == "finished:completed", flower.said("run")
+        assert status(flower, app) == "finished:completed", flower.log_text("run")
         flower.run(command("tdamp predict"), tmp_path)
     model: Any = load(tmp_path / "model")
     assert [record["clients"] for record in model.fitted_.history] == [[0, 1, 2], [0, 1]]
     assert not checkpoint.exists()
-    found = pd.read_csv(tmp_path / "predictions.csv")
+    result = pd.read_csv(tmp_path / "predictions.csv")
     truth = pd.read_csv(tmp_path / "new.csv")["price"]
-    assert np.corrcoef(found["mean"], truth)[0, 1] > 0.9
+    assert np.corrcoef(result["mean"], truth)[0, 1] > 0.9

@@ -36,10 +36,10 @@ def test_packed() -> None:
     there: list[Any] = []
     server_app(regressor(), there.append, rules=ALL, **options)(grid_of(rows), Context(1, 0, {}, RecordDict(), {}))
     server, losses = played(rows, options)
-    (found,) = there
+    (federated,) = there
     for field, array in named(server.state).items():
-        np.testing.assert_array_equal(named(found.estimator.fitted_.state)[field], array, err_msg=field)
-    np.testing.assert_array_equal(found.estimator.lost_log_likelihood_, sum(losses))
+        np.testing.assert_array_equal(named(federated.estimator.fitted_.state)[field], array, err_msg=field)
+    np.testing.assert_array_equal(federated.estimator.lost_log_likelihood_, sum(losses))
 
 
 def test_classification() -> None:

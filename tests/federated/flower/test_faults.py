@@ -21,7 +21,7 @@ ROUNDS: dict[str, Any] = {"rounds": 2, "local_epochs": 1}
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+def flower_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """What Flower's log says."""
     logger = logging.getLogger("flwr")
     logger.addHandler(caplog.handler)
@@ -36,21 +36,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("fault", ["error", "silent"])
-def test_a_client_that_fails_is_left_out(fault: str, said: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_fails_is_left_out(fault: str, flower_log: pytest.LogCaptureFixture) -> None:
     """twin: a round without the client is a round in which only the others were drawn; weights are their shares."""
     rows = numbers()
     grid = grid_of(rows)
     grid.broken = lambda client, kind, group: fault if (client, kind, group) == (1, "train", "2") else None
-    found = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
-    assert found.history["clients"].tolist() == [[0, 1, 2], [0, 2]]
-    assert "Client 1" in said.text
+    federated = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
+    assert federated.history["clients"].tolist() == [[0, 1, 2], [0, 2]]
+    assert "Client 1" in flower_log.text
     server, _ = played(rows, ROUNDS, [[0, 1, 2], [0, 2]])
-    for layer, other in zip(found.estimator.fitted_.state.layers, server.state.layers, strict=True):
+    for layer, other in zip(federated.estimator.fitted_.state.layers, server.state.layers, strict=True):
         np.testing.assert_array_equal(layer.weight.mean, other.weight.mean)
         np.testing.assert_array_equal(layer.weight.var, other.weight.var)
 
 
-def test_too_few_replies_repeat_the_round(said: pytest.LogCaptureFixture) -> None:
+def test_too_few_replies_repeat_the_round(flower_log: pytest.LogCaptureFixture) -> None:
     """twin: a round that failed for most and is repeated leaves no trace in the result."""
     rows, first = numbers(), []
     grid = grid_of(rows)
@@ -61,9 +61,9 @@ def test_too_few_replies_repeat_the_round(said: pytest.LogCaptureFixture) -> Non
         return "error" if fails and kind == "train" else None
 
     grid.broken = lambda client, kind, group: broken(client, kind, group) if kind == "train" else None
-    found = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
-    assert "Round 1 does not count (1 uploads, 2 are needed)" in said.text
-    same(found.estimator, federated_fit(regressor(), rows, **ROUNDS).estimator)
+    federated = federate(grid, regressor(), rules=Rules(min_clients=3, min_replies=2), **ROUNDS)
+    assert "Round 1 does not count (1 uploads, 2 are needed)" in flower_log.text
+    same(federated.estimator, federated_fit(regressor(), rows, **ROUNDS).estimator)
 
 
 def test_a_run_that_never_gets_on_ends() -> None:
@@ -89,13 +89,13 @@ def test_a_late_client_joins_the_next_round() -> None:
             return replies
 
     grid.__class__ = Opening
-    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=2), **ROUNDS)
-    assert found.history["clients"].tolist() == [[0, 2], [0, 1, 2]]
+    federated = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=2), **ROUNDS)
+    assert federated.history["clients"].tolist() == [[0, 2], [0, 1, 2]]
     weight = sum(len(row[0]) if len(row) == 2 else row[2].sum() for row in rows)
-    assert found.estimator.n_rows_ == int(weight)
+    assert federated.estimator.n_rows_ == int(weight)
 
 
-def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pytest.LogCaptureFixture) -> None:
+def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, flower_log: pytest.LogCaptureFixture) -> None:
     """contract: what `problem_of_upload` names, and what cannot be read, is not in the round."""
     grid = grid_of(numbers())
     real = grid.app
@@ -110,13 +110,13 @@ def test_refused_uploads_are_left_out(monkeypatch: pytest.MonkeyPatch, said: pyt
     heaviest = numbers()[1][0].shape[0]
     refuse = lambda server, upload: "too heavy" if float(upload.n_rows) == heaviest else None  # noqa: E731
     monkeypatch.setattr(validate, "problem_of_upload", refuse)
-    found = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
-    assert found.history["clients"].tolist() == [[0]]
-    assert "Client 1's upload is refused: too heavy" in said.text
-    assert "Client 2's upload is refused: it cannot be read (KeyError('noise_var'))" in said.text
+    federated = federate(grid, regressor(early_stopping=False), rules=Rules(min_clients=3), rounds=1, local_epochs=1)
+    assert federated.history["clients"].tolist() == [[0]]
+    assert "Client 1's upload is refused: too heavy" in flower_log.text
+    assert "Client 2's upload is refused: it cannot be read (KeyError('noise_var'))" in flower_log.text
 
 
-def test_clients_that_do_not_fit_are_named(said: pytest.LogCaptureFixture) -> None:
+def test_clients_that_do_not_fit_are_named(flower_log: pytest.LogCaptureFixture) -> None:
     """contract: other columns, an infinite number, a number taken twice; the run ends for want of clients."""
     good = numbers()[0]
     narrow, huge = (good[0][:, :3], good[1]), (good[0], np.where(np.arange(len(good[1])) == 0, np.inf, good[1]))
@@ -124,18 +124,18 @@ def test_clients_that_do_not_fit_are_named(said: pytest.LogCaptureFixture) -> No
     grid.nodes |= {2000: 0}
     with pytest.raises(TooFew, match="1 clients are there, 2 are needed"):
         federate(grid, regressor(), rules=Rules(min_clients=2, patience=1e-6), **ROUNDS)
-    assert "client 1 has 3 inputs and 1 outputs, client 0 has 4 and 1" in said.text
-    assert "Input y contains infinity" in said.text
-    assert "Node 2000 is left out: it says that it is client 0" in said.text
+    assert "client 1 has 3 inputs and 1 outputs, client 0 has 4 and 1" in flower_log.text
+    assert "Input y contains infinity" in flower_log.text
+    assert "Node 2000 is left out: it says that it is client 0" in flower_log.text
 
 
-def test_labels_that_do_not_fit(said: pytest.LogCaptureFixture) -> None:
+def test_labels_that_do_not_fit(flower_log: pytest.LogCaptureFixture) -> None:
     """contract: text here and numbers there; weights by class, which no client can know."""
     (X, y), *_ = words()
     grid = grid_of([(X, y), (X, (y == "low").astype(int))])
     with pytest.raises(TooFew):
         federate(grid, classifier(), rules=Rules(min_clients=2, patience=1e-6), **ROUNDS)
-    assert "the labels of clients 1 and 0 are text here and numbers there" in said.text
+    assert "the labels of clients 1 and 0 are text here and numbers there" in flower_log.text
     with pytest.raises(ValueError, match="class_weight needs all labels in one place"):
         federate(grid, classifier().set_params(class_weight="balanced"), **ROUNDS)
 

@@ -29,8 +29,8 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
         houses(rows, number).to_csv(tmp_path / f"{number}.csv", index=False)
     houses(30, 9).drop(columns="area").to_csv(tmp_path / "3.csv", index=False)
     app, home, port = tmp_path / "app", tmp_path / "home", free_port()
-    said = ["federate", "app", str(app), "--like", str(tmp_path / "0.csv"), "--target", "price", "--clients", "2"]
-    assert main.main([*said, *SMALL.replace("rounds 2", "rounds 3").split(), "--round-timeout", str(TIMEOUT)]) == 0
+    arguments = ["federate", "app", str(app), "--like", str(tmp_path / "0.csv"), "--target", "price", "--clients", "2"]
+    assert main.main([*arguments, *SMALL.replace("rounds 2", "rounds 3").split(), "--round-timeout", str(TIMEOUT)]) == 0
     checkpoint = tmp_path / "model.checkpoint"
     with Processes(tmp_path, environment(home)) as flower:
         (home / "config.toml").write_text(f'[superlink.federation]\naddress = "127.0.0.1:{port}"\ninsecure = true\n')
@@ -74,9 +74,9 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
         flower.wait("the second round", lambda: rounds_done(checkpoint) == 2)
         flower.wait("the last round", slow.stands)
         flower.wait("the end", lambda: flower.started["again"].poll() is not None)
-        assert status(flower, app) == "finished:completed", flower.said("again")
-        told = flower.said("again")
+        assert status(flower, app) == "finished:completed", flower.log_text("again")
+        log = flower.log_text("again")
     model: Any = load(tmp_path / "model")
     assert [record["clients"] for record in model.fitted_.history] == [[0, 1], [0, 1, 2], [0, 2]]
-    assert "Going on after round 1" in told and "area" in told and "Client 1 has not replied" in told
+    assert "Going on after round 1" in log and "area" in log and "Client 1 has not replied" in log
     assert not checkpoint.exists()

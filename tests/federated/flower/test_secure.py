@@ -75,7 +75,7 @@ def test_flower_sums_exactly_and_sees_no_upload(lost: int | None, monkeypatch: p
     seen, sent, end, fit = [], [], SecureSumStrategy.aggregate_fit, SecureSumClient.fit
 
     def ended(self: Any, server_round: int, results: Any, failures: Any) -> Any:
-        seen.append([(found.parameters.tensors, found.num_examples, found.metrics) for _, found in results])
+        seen.append([(result.parameters.tensors, result.num_examples, result.metrics) for _, result in results])
         return end(self, server_round, results, failures)
 
     def fitted(self: Any, parameters: Any, config: Any) -> Any:
@@ -97,7 +97,7 @@ def test_flower_sums_exactly_and_sees_no_upload(lost: int | None, monkeypatch: p
         np.testing.assert_array_equal(one, other)
 
     assert [len(round) for round in seen] == [3, 3 - (lost is not None)]
-    assert all(found == (round[0][0], 1, {}) for round in seen for found in round)
+    assert all(result == (round[0][0], 1, {}) for round in seen for result in round)
     assert len(wire.collected) == len(sent) == sum(map(len, seen))
     for reply, (digits, *_) in zip(wire.collected, sent, strict=True):
         assert not any(record for record in reply.content.array_records.values())

@@ -24,9 +24,9 @@ def little(task: str, **changes: Any) -> tuple[Terms, Server, list[Any]]:
     return agreed, *federation(agreed, *problem(task, 152), PARTS)
 
 
-def close(found: Server, expected: Server) -> None:
+def close(actual: Server, expected: Server) -> None:
     """Every array of the state, to 1e-6 of its largest number."""
-    for one, other in zip(jax.tree.leaves(found.state), jax.tree.leaves(expected.state), strict=True):
+    for one, other in zip(jax.tree.leaves(actual.state), jax.tree.leaves(expected.state), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6 * np.abs(other[np.isfinite(other)]).max(initial=0))
 
 

@@ -61,10 +61,10 @@ class ProjectEachEpoch(Arm):
 
     def end(self, state: State) -> State:
         """The projection, and what it leaves of the log-odds."""
-        return _project_and_look(state)
+        return _project_and_refresh(state)
 
 
 @jax.jit
-def _project_and_look(state: State) -> State:
+def _project_and_refresh(state: State) -> State:
     layers = project_all(state).layers
     return state._replace(layers=tuple(turbo.refresh(layer, "group", None) for layer in layers))

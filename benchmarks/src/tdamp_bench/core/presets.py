@@ -62,14 +62,18 @@ TINY_LATER = 3.0
 def sparse(keep: float) -> Settings:
     """MNIST with a share `keep` of its 912 units (784 inputs, 128 hidden) left at the end.
 
-    While units go, the posterior forgets within an epoch (`memory`), so that those that remain can take over; then
-    memory and data weight grow again. Smaller networks learn from a shorter memory.
+    Large ones have the schedule of all units, with less input dropout. For the others the posterior forgets within an
+    epoch while units go (`memory`), so that those that remain can take over; then memory and data weight grow again,
+    and of a fifth of the units or fewer the last goes later. On 10,000 validation rows, seeds 0 and 1: keep 0.5 1.59 and
+    1.68 %; 0.2 2.33 and 2.37 % (2.37 and 2.45 % when the last unit went as early as at 0.3).
     """
-    base = replace(MNIST, max_epochs=30, keep=keep, prune_end=0.6)
+    if keep >= 0.4:
+        return replace(annealed(30), batch_size=100, input_dropout=0.1, keep=keep)
+    base = replace(MNIST, max_epochs=30, keep=keep)
     if keep < 0.15:
         return tiny(replace(base, noise_update="fixed", noise_init=0.3), memory=0.2)
-    memory, data_weight, later = (3.0, 6.0, 18.0) if keep >= 0.4 else (0.5, 1.0, 3.0)
-    return replace(base, memory=grow(memory, later, HOLD, 30), data_weight=grow(data_weight, later, HOLD, 30))
+    prune_end, hold = (0.6, HOLD) if keep > 0.25 else (0.7, 0.8)
+    return replace(base, prune_end=prune_end, memory=grow(0.5, 3.0, hold, 30), data_weight=grow(1.0, 3.0, hold, 30))
 
 
 def tiny(base: Settings, memory: float) -> Settings:

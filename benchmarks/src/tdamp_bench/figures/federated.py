@@ -27,7 +27,7 @@ RIVALS = {
 }
 """Whom final losses are compared with, by the claim that it bears on. With skewed labels a baseline's name ends so."""
 SKEWED = "_skewed"
-LOOK = {
+STYLE_OF = {
     OURS: STYLES["tdamp"],
     PRINTED: STYLES["tdamp_paper"],
     "tdamp_skewed": STYLES["tdamp"],

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, OURS, PRINTED, ROUNDS, SMALL, about, small
+from .federated import OURS, PRINTED, ROUNDS, SMALL, STYLE_OF, about, small
 from .federated_conclusions import SMALL_RIVAL as LASSO
 from .federated_conclusions import curve_conclusions
 from .options import Options
@@ -41,7 +41,7 @@ def run(options: Options, console: Console) -> None:
     evaluation = evaluate(PLAN, options, console)
     points = tidy.summary(tidy.table(evaluation.cells))
     draw.figure(
-        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK}
+        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **STYLE_OF}
     )
     conclusions = [conclusion for ours in (OURS, PRINTED) for conclusion in curve_conclusions(evaluation, points, ours)]
     publish(evaluation, points, conclusions, console, about(evaluation))

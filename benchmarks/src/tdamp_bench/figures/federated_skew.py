@@ -7,7 +7,7 @@ from rich.console import Console
 from ..methods.tdamp_federated import OTHERS
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import LOOK, ROUNDS, about
+from .federated import ROUNDS, STYLE_OF, about
 from .federated_conclusions import best_conclusions
 from .options import Options
 from .plan import Curve, Plan
@@ -41,7 +41,7 @@ def run(options: Options, console: Console) -> None:
     runs = tidy.table(evaluation.cells)
     points = tidy.summary(runs)
     draw.figure(
-        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK}
+        panels.by_epoch(evaluation, points, "round"), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **STYLE_OF}
     )
     publish(
         evaluation, points, best_conclusions(evaluation, tidy.final(points), runs, OURS), console, about(evaluation)

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from . import draw, panels, tidy
 from .evaluation import evaluate
-from .federated import BASELINES, LOOK, OURS, PRINTED, ROUNDS, about
+from .federated import BASELINES, OURS, PRINTED, ROUNDS, STYLE_OF, about
 from .federated_conclusions import best_conclusions, gap_conclusions
 from .options import Options
 from .plan import Curve, Plan
@@ -36,7 +36,7 @@ def run(options: Options, console: Console) -> None:
     evaluation = evaluate(PLAN, options, console)
     runs = tidy.table(evaluation.cells)
     points = tidy.final(tidy.summary(runs))
-    draw.figure(panels.by_share(evaluation, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **LOOK})
+    draw.figure(panels.by_share(evaluation, points), options.folder(PLAN.name) / PLAN.name, {**draw.STYLES, **STYLE_OF})
     conclusions = []
     for ours in (OURS, PRINTED):
         conclusions += [*best_conclusions(evaluation, points, runs, ours), *gap_conclusions(evaluation, points, ours)]

@@ -24,7 +24,7 @@ FIRST = 100.0
 WHOSE = {"tdamp": "running", "tdamp_paper": "as printed, once an epoch"}
 """When the noise is learned, by the variant of the method: tdamp's preset, and the paper's."""
 LEGEND = {"tdamp": "tdamp", "tdamp_paper": "as printed"}
-ENDS = {"tdamp": "_minibatch", "tdamp_paper": "_printed"}
+SUFFIXES = {"tdamp": "_minibatch", "tdamp_paper": "_printed"}
 FIXED = {"tdamp": "fixed", "tdamp_paper": "fixed_printed"}
 
 
@@ -33,7 +33,7 @@ def _curves(variant: str) -> tuple[Curve, ...]:
     method = "tdamp_variant" if variant == "tdamp" else "tdamp_printed"
     curves = []
     for rule, label in (("em", "Gumbel rule"), ("numerical", "numerical argmax"), ("fixed", "fixed")):
-        name = FIXED[variant] if rule == "fixed" else f"{rule}{ENDS[variant]}"
+        name = FIXED[variant] if rule == "fixed" else f"{rule}{SUFFIXES[variant]}"
         when = "minibatch" if variant == "tdamp" and rule != "fixed" else "epoch"
         config: Config = {"noise_update": rule, "noise_every": when, "noise_init": FIRST}
         curves.append(Curve(method, data=("mnist",), config=config, name=name, label=f"{label}, {LEGEND[variant]}"))
@@ -86,7 +86,7 @@ def conclusions(losses: pd.DataFrame, noises: pd.DataFrame) -> list[Conclusion]:
     """The paper's claims: stable and similar to the numerical solution; as fast; both better than fixed."""
     concluded = []
     for variant, label in WHOSE.items():
-        ours, theirs = f"em{ENDS[variant]}", f"numerical{ENDS[variant]}"
+        ours, theirs = f"em{SUFFIXES[variant]}", f"numerical{SUFFIXES[variant]}"
         like = f"{label}: test error, Gumbel rule - numerical, in standard errors"
         here = _alike(noises, ours, theirs, label) + _error(losses, ours, theirs, like, CLEAR, "noise-rule")
         for name in (ours, theirs):

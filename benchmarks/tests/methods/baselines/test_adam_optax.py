@@ -42,8 +42,8 @@ def test_adam_step_equals_numpy(blobs):
                 second[l][k] = 0.999 * second[l][k] + 0.001 * grad**2
                 step = (first[l][k] / (1 - 0.9**t)) / (np.sqrt(second[l][k] / (1 - 0.999**t)) + 1e-8)
                 params[l][k] = params[l][k] - rate * step
-    for found, expected in zip(jax.tree.leaves(state.params), jax.tree.leaves(params), strict=True):
-        np.testing.assert_allclose(found, expected, atol=2e-5)
+    for actual, expected in zip(jax.tree.leaves(state.params), jax.tree.leaves(params), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=2e-5)
 
 
 def test_padding_of_a_ragged_minibatch_has_no_weight(blobs):
@@ -75,8 +75,8 @@ def test_adamw_is_that_of_optax(blobs):
             grads = jax.grad(adam_optax.loss)(params, "classification", blobs.x[rows], blobs.y[rows], present)
             updates, state = theirs.update(grads, state, params)
             params = optax.apply_updates(params, updates)
-    for found, expected in zip(jax.tree.leaves(ours.state.params), jax.tree.leaves(params), strict=True):
-        np.testing.assert_allclose(found, expected, atol=2e-5)
+    for actual, expected in zip(jax.tree.leaves(ours.state.params), jax.tree.leaves(params), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=2e-5)
 
 
 def test_weight_decay_of_an_unused_weight(blobs):
@@ -96,11 +96,11 @@ def test_dropout_in_training_and_none_in_prediction(blobs):
     """calibration: the share left out is binomial, the mean stays; predictions are the whole network's."""
     share, units = 0.3, jnp.ones((400, 50))
     dropped = adam_optax.Dropped(jnp.float32(share), jax.random.PRNGKey(0))
-    found = np.asarray(dropped.of(units, 0))
-    gone = (found == 0).mean()
-    assert abs(gone - share) < 5 * np.sqrt(share * (1 - share) / found.size)
-    np.testing.assert_allclose(found[found > 0], 1 / (1 - share), rtol=1e-6)
-    assert (np.asarray(dropped.of(units, 1)) != found).any()
+    result = np.asarray(dropped.of(units, 0))
+    gone = (result == 0).mean()
+    assert abs(gone - share) < 5 * np.sqrt(share * (1 - share) / result.size)
+    np.testing.assert_allclose(result[result > 0], 1 / (1 - share), rtol=1e-6)
+    assert (np.asarray(dropped.of(units, 1)) != result).any()
     model = Adam("optax", blobs, (12, 8, 3), strong(1e-2, 0.0, 0.5), 50, seed=0, epochs=1)
     params = model.learner.state.params
     (w1, b1), (w2, b2) = jax.tree.map(np.asarray, params)
@@ -125,13 +125,13 @@ def test_input_dropout_in_training_and_none_in_prediction(blobs):
     stays; it changes what is learned, and predictions are the whole network's."""
     share, rows = 0.3, jnp.ones((400, 50))
     dropped = adam_optax.Dropped(None, jax.random.PRNGKey(0), jnp.float32(share))
-    found = np.asarray(dropped.of(rows, adam_optax.INPUTS))
-    assert abs((found == 0).mean() - share) < 5 * np.sqrt(share * (1 - share) / found.size)
-    assert found.mean() == pytest.approx(1, abs=5 * np.sqrt(share / (1 - share) / found.size))
-    np.testing.assert_allclose(found[found > 0], 1 / (1 - share), rtol=1e-6)
+    result = np.asarray(dropped.of(rows, adam_optax.INPUTS))
+    assert abs((result == 0).mean() - share) < 5 * np.sqrt(share * (1 - share) / result.size)
+    assert result.mean() == pytest.approx(1, abs=5 * np.sqrt(share / (1 - share) / result.size))
+    np.testing.assert_allclose(result[result > 0], 1 / (1 - share), rtol=1e-6)
     np.testing.assert_array_equal(dropped.of(rows, 0), rows)  # a hidden layer
     both = adam_optax.Dropped(jnp.float32(share), jax.random.PRNGKey(0), jnp.float32(share))
-    assert (np.asarray(both.of(rows, 0)) != found).any()
+    assert (np.asarray(both.of(rows, 0)) != result).any()
     (model, noisy), (_, plain) = trained(blobs, 1e-2, 0.1, 0.0, 0.3), trained(blobs, 1e-2, 0.1, 0.0)
     assert max(np.abs(a - b).max() for a, b in zip(noisy, plain, strict=True)) > 1e-2
     w1, b1, w2, b2 = noisy
@@ -146,8 +146,8 @@ def test_a_step_with_input_dropout_is_one_on_rows_that_were_dropped(blobs):
     ours = adam_optax.step("classification", state, blobs.x[:50], *rest, regular)
     rows = adam_optax.dropped_now(state, regular).of(jnp.asarray(blobs.x[:50]), adam_optax.INPUTS)
     theirs = adam_optax.step("classification", state, rows, *rest)
-    for found, expected in zip(jax.tree.leaves(ours.params), jax.tree.leaves(theirs.params), strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+    for actual, expected in zip(jax.tree.leaves(ours.params), jax.tree.leaves(theirs.params), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])

@@ -110,13 +110,13 @@ def test_a_minibatch_equals_loops(task, hidden, iterations):
     )
     padded_x, padded_y = np.concatenate([x, 9 + x[:2]]), np.concatenate([y, y[:2]])
     present = jnp.array([1.0, 1, 1, 1, 0, 0])
-    found, _ = amp_step.minibatch(
+    result, _ = amp_step.minibatch(
         task, iterations, layers, jnp.asarray(padded_x), jnp.asarray(padded_y), present, jnp.asarray(0.3)
     )
-    for layer, mean, var in zip(found, expected_mean, expected_var, strict=True):
+    for layer, mean, var in zip(result, expected_mean, expected_var, strict=True):
         np.testing.assert_allclose(layer.mean, mean, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(layer.prior.var, var, rtol=1e-4)
-    assert float(found[0].prior.mean[0, 0]) == pytest.approx(first, rel=1e-4)
+    assert float(result[0].prior.mean[0, 0]) == pytest.approx(first, rel=1e-4)
 
 
 def test_argmax_equals_the_derivatives_of_its_log_partition():

@@ -16,8 +16,8 @@ def test_moments_of_a_mixture():
     density = norm.pdf(grid, mean, np.sqrt(var)).mean(0)
     first = np.trapezoid(grid * density, grid)
     second = np.trapezoid((grid - first) ** 2 * density, grid)
-    found = deep_ensemble.mixture(mean, var)
-    np.testing.assert_allclose([found.mean[0], found.std[0] ** 2], [first, second], rtol=1e-8)
+    result = deep_ensemble.mixture(mean, var)
+    np.testing.assert_allclose([result.mean[0], result.std[0] ** 2], [first, second], rtol=1e-8)
     np.testing.assert_allclose(deep_ensemble.mixture(mean[:1], var[:1]).std ** 2, var[0])
 
 

@@ -46,10 +46,10 @@ def test_one_client_is_centralised_training(federated, centralised, task, blobs,
     """twin: rounds of two epochs, ragged minibatches, two shares; every second epoch of the centralised, to the bit."""
     problem, widths = (blobs, BLOB) if task == "classification" else (lines[1], LINE)
     jobs = [Job(problem, 3, keep, {"rate": 0.01, "penalty": 1e-3}) for keep in (1.0, 0.5)]
-    found = federated(clients=1, local_epochs=2).train(jobs, widths, 50, 2, silent)
+    actual = federated(clients=1, local_epochs=2).train(jobs, widths, 50, 2, silent)
     expected = centralised().train(jobs, widths, 50, 4, silent)
-    assert [run.loss for run in found] == [run.loss[1::2] for run in expected]
-    assert [run.units for run in found] == [run.units for run in expected]
+    assert [run.loss for run in actual] == [run.loss[1::2] for run in expected]
+    assert [run.units for run in actual] == [run.units for run in expected]
 
 
 def by_hand(job, widths, batch, clients, local_epochs, rounds, masks=None):
@@ -79,10 +79,10 @@ def by_hand(job, widths, batch, clients, local_epochs, rounds, masks=None):
 def test_rounds_by_hand(config, lines):
     """twin: a loop over two jobs' clients, each with its own rows and moments; ragged minibatches; mean, send back."""
     jobs = [Job(problem, seed, 1.0, config) for seed, problem in enumerate(lines)]
-    found = Federation(jobs, LINE, 7, clients=4, local_epochs=2)
+    actual = Federation(jobs, LINE, 7, clients=4, local_epochs=2)
     for _ in range(2):
-        found.epoch()
-    for job, params in zip(jobs, found.params(), strict=True):
+        actual.epoch()
+    for job, params in zip(jobs, actual.params(), strict=True):
         for mine, expected in zip(leaves(params), leaves(by_hand(job, LINE, 7, 4, 2, 2)), strict=True):
             np.testing.assert_allclose(mine, expected, atol=2e-5)
 
@@ -112,8 +112,8 @@ def test_snip_is_the_mean_of_the_clients(blobs):
         for share in shares(blobs, 10, 0)
     ]
     means = [sum(client[l] for client in each) / 10 for l in range(2)]
-    for found, expected in zip(FedAvgGroupSnip().saliency(params, job), means, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    for actual, expected in zip(FedAvgGroupSnip().saliency(params, job), means, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-5)
     masks = best_units(means, n_keep(BLOB, 0.4))
     (run,) = FedAvgGroupSnip(local_epochs=2).train([job], BLOB, 50, 2, silent)
     expected = by_hand(job, BLOB, 50, 10, 2, 2, masks)

@@ -104,20 +104,20 @@ def test_early_stopping_keeps_the_best_epoch(lines):
         test.append(masked_adam.test_loss(params[-1], problem))
     best = int(np.argmin(held_out))
     assert 0 < best < 11  # else the last epoch would do
-    found = stopped(problem)
-    for mine, expected in zip(jax.tree.leaves(found.params), jax.tree.leaves(params[best]), strict=True):
+    actual = stopped(problem)
+    for mine, expected in zip(jax.tree.leaves(actual.params), jax.tree.leaves(params[best]), strict=True):
         np.testing.assert_array_equal(mine, expected)
     so_far = [int(np.argmin(held_out[: e + 1])) for e in range(12)]
-    assert found.curve == pytest.approx([test[e] for e in so_far])
+    assert actual.curve == pytest.approx([test[e] for e in so_far])
 
 
 def test_early_stopping_never_sees_the_test_rows(lines):
     """identity: other test rows, the same parameters but another curve."""
     other = replace(lines[0], y_test=-lines[0].y_test, x_test=lines[0].x_test[::-1] + 1)
-    found, same = stopped(lines[0], 4), stopped(other, 4)
-    for one, two in zip(jax.tree.leaves(found.params), jax.tree.leaves(same.params), strict=True):
+    result, same = stopped(lines[0], 4), stopped(other, 4)
+    for one, two in zip(jax.tree.leaves(result.params), jax.tree.leaves(same.params), strict=True):
         np.testing.assert_array_equal(one, two)
-    assert found.curve != same.curve
+    assert result.curve != same.curve
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -17,9 +17,9 @@ def test_a_regression_within_its_bytes(lines, budget):
     problem = lines[0].first(61)
     model = Trees(problem, budget, seed=0)
     assert 0 < model.bytes <= budget and model.bytes == sum(map(tree_bytes, model.leaves))
-    found = model.predict(problem.x_test)
-    assert found.shape == (20,) and np.mean((problem.y_test[:, 0] - found) ** 2) < problem.y_test.var()
-    np.testing.assert_array_equal(Trees(problem, budget, seed=0).predict(problem.x_test), found)
+    result = model.predict(problem.x_test)
+    assert result.shape == (20,) and np.mean((problem.y_test[:, 0] - result) ** 2) < problem.y_test.var()
+    np.testing.assert_array_equal(Trees(problem, budget, seed=0).predict(problem.x_test), result)
 
 
 def test_classes(blobs):

@@ -122,10 +122,10 @@ def test_switched_off_units_equal_absent_ones(blobs):
 def test_a_masked_network_is_masked(blobs):
     """identity: `masked` changes nothing else."""
     params, masks = he_init(DEEP, 0), best_units([np.arange(12), np.arange(9), np.arange(6)], 14)
-    found = masked(params, masks)
-    assert_switched_off(found, masks)
+    result = masked(params, masks)
+    assert_switched_off(result, masks)
     on = np.ix_(masks[0] == 1, masks[1] == 1)
-    np.testing.assert_array_equal(np.asarray(found[0][0])[on], params[0][0][on])
+    np.testing.assert_array_equal(np.asarray(result[0][0])[on], params[0][0][on])
 
 
 def test_many_in_a_fleet_are_single_trainings(blobs, lines):
@@ -139,8 +139,8 @@ def test_many_in_a_fleet_are_single_trainings(blobs, lines):
             for fleet in (together, *alone):
                 fleet.epoch()
         for params, fleet in zip(together.params(), alone, strict=True):
-            for found, expected in zip(jax.tree.leaves(params), jax.tree.leaves(fleet.params()[0]), strict=True):
-                np.testing.assert_allclose(found, expected, atol=2e-5)
+            for actual, expected in zip(jax.tree.leaves(params), jax.tree.leaves(fleet.params()[0]), strict=True):
+                np.testing.assert_allclose(actual, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("recipe", [Recipe(0.01), strong(0.01, 0.3, 0.2)])
@@ -156,7 +156,7 @@ def test_a_fleet_is_adam(recipe, lines):
         alone.epoch(next(orders))
     assert shares == [0.25, 0.5, 0.75, 1.0] * 2
     for fleet in (whole, parts):
-        for found, expected in zip(
+        for actual, expected in zip(
             jax.tree.leaves(fleet.params()[0]), jax.tree.leaves(alone.state.params), strict=True
         ):
-            np.testing.assert_allclose(found, expected, atol=1e-5)
+            np.testing.assert_allclose(actual, expected, atol=1e-5)

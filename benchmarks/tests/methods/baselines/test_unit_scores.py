@@ -31,23 +31,23 @@ def test_saliency_by_loop(blobs):
                 moved[l][0][m, n] = double[l][0][m, n] + step
                 ends.append(float(loss([tuple(layer) for layer in moved])))
             expected[l][m] += abs(double[l][0][m, n] * (ends[0] - ends[1]) / 2e-6)
-    for found, by_hand in zip(unit_scores.saliency(params, problem), expected, strict=True):
-        np.testing.assert_allclose(found, by_hand, rtol=1e-3, atol=1e-6)
+    for actual, by_hand in zip(unit_scores.saliency(params, problem), expected, strict=True):
+        np.testing.assert_allclose(actual, by_hand, rtol=1e-3, atol=1e-6)
 
 
 def test_saliency_reads_few_rows(blobs, monkeypatch):
     """identity: rows beyond SNIP_ROWS, and all test rows, do not matter."""
     monkeypatch.setattr(unit_scores, "SNIP_ROWS", 50)
     params = he_init((12, 4, 3), 0)
-    for found, same in zip(
+    for result, same in zip(
         unit_scores.saliency(params, blobs), unit_scores.saliency(params, blobs.first(50, 1)), strict=True
     ):
-        np.testing.assert_array_equal(found, same)
+        np.testing.assert_array_equal(result, same)
 
 
 def test_energy_by_hand():
     """identity: sums and means of squares; large weights do not overflow."""
     params = [(np.float32([[1, 2], [1e30, 0]]), np.zeros(2, np.float32)), (np.float32([[3], [0]]), np.zeros(1))]
-    found = [layer.tolist() for layer in unit_scores.energy(params)]
-    assert found == [[5.0, pytest.approx(1e60)], [9.0, 0.0]]
+    results = [layer.tolist() for layer in unit_scores.energy(params)]
+    assert results == [[5.0, pytest.approx(1e60)], [9.0, 0.0]]
     assert [layer.tolist() for layer in unit_scores.energy(params, "mean")] == [[2.5, pytest.approx(5e59)], [9.0, 0.0]]

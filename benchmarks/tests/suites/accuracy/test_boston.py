@@ -33,11 +33,11 @@ def test_boston_is_judged_split_by_split():
         "torch": {"test_by_split": {"0.001": wide}},
         "adamw": {"test_by_split": {"other": 0 * ours, str(recipe): ours - 0.05}, "recipe": recipe.config},
     }
-    found = boston.verdicts({"runs": {"tdamp": [{"nmse": list(row)} for row in ours]}, "adam": adams})
-    assert [(v.met, v.tied) for v in found] == [(True, False), (False, True), (False, False)]
-    assert found[0].value == pytest.approx(stats.ttest_rel(ours[:, 4], flat[:, 4]).statistic)
-    assert found[1].value == pytest.approx(stats.ttest_rel(ours[:, 9], wide[:, 9]).statistic)
-    assert "AdamW" in found[2].claim and found[2].value == np.inf
+    result = boston.verdicts({"runs": {"tdamp": [{"nmse": list(row)} for row in ours]}, "adam": adams})
+    assert [(v.met, v.tied) for v in result] == [(True, False), (False, True), (False, False)]
+    assert result[0].value == pytest.approx(stats.ttest_rel(ours[:, 4], flat[:, 4]).statistic)
+    assert result[1].value == pytest.approx(stats.ttest_rel(ours[:, 9], wide[:, 9]).statistic)
+    assert "AdamW" in result[2].claim and result[2].value == np.inf
 
 
 def test_boston_grids(lines, console):

@@ -35,7 +35,7 @@ def test_every_adam_chooses_on_validation_rows(blobs, console):
     result = mnist.run(blobs, plan, ("optax",), (0, 1), ticks.append)
     assert len(ticks) == mnist.run_steps(plan, ("optax",), (0, 1))
     assert list(result["runs"]) == ["tdamp", "tdamp_annealed", "adam_optax", "adamw", "adamw_2"]
-    tried = {name: len(found["validation"]) for name, found in result["learning_rates"].items()}
+    tried = {name: len(actual["validation"]) for name, actual in result["learning_rates"].items()}
     assert tried == {"adam_optax": 3, "adamw": 6, "adamw_2": 6}
     shorter = [
         *result["runs"]["adamw_2"],
@@ -72,11 +72,11 @@ def test_mnist_and_depth_are_judged_by_hand():
     error[:, :2] = 0.5
     adam, adamw = np.full((3, 25), 0.022), np.full((3, 25), 0.0181)
     result = judged(error, adam_optax=adam, adamw=adamw)
-    found = mnist.verdicts(result)
-    assert [(v.met, v.tied) for v in found] == [(True, False)] * 2 + [(False, False), (True, False), (False, True)]
-    assert found[-1].value == pytest.approx(stats.ttest_rel(error[:, -1], adamw[:, -1]).statistic, abs=1e-9)
+    actual = mnist.verdicts(result)
+    assert [(v.met, v.tied) for v in actual] == [(True, False)] * 2 + [(False, False), (True, False), (False, True)]
+    assert actual[-1].value == pytest.approx(stats.ttest_rel(error[:, -1], adamw[:, -1]).statistic, abs=1e-9)
     ended = mnist.verdicts(judged(error, adamw=adamw, adamw_3=np.full((3, 3), 0.0179)))
-    assert len(ended) == 5 and "after 3 epochs" in ended[3].claim and ended[4] == found[-1]
+    assert len(ended) == 5 and "after 3 epochs" in ended[3].claim and ended[4] == actual[-1]
     assert ended[3].value == pytest.approx(stats.ttest_rel(error[:, 2], np.full(3, 0.0179)).statistic, abs=1e-9)
     error[:, 10] = 0.023 + wiggle[:, 0]
     result = judged(error, adam_optax=adam)

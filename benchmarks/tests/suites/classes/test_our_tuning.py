@@ -19,10 +19,10 @@ def test_tdamp_is_tuned_on_validation_rows(digits, monkeypatch):
     assert settings.data_weight[:2] == (0.4, 0.8) and settings.data_weight[-1] == 12
     assert settings.noise_init == 0.2 and settings.noise_update == "fixed"
     monkeypatch.setattr(our_tuning, "CANDIDATES", (our_tuning.Candidate(0.4, None),))
-    found = our_tuning.tune_ours(digits, PLAN)
-    losses = {name: one["nll"] for name, one in found["validation"].items()}
+    result = our_tuning.tune_ours(digits, PLAN)
+    losses = {name: one["nll"] for name, one in result["validation"].items()}
     assert list(losses) == ["preset", "annealed", "pace 0.4, noise learned"]
-    assert found["chosen"] == min(losses, key=losses.get)
+    assert result["chosen"] == min(losses, key=losses.get)
     settings, held_out = our_tuning.choices(PLAN)["pace 0.4, noise learned"], digits.validation(PLAN.validation_rows)
     models = [ours.train(held_out, (784, 16, 10), settings, seed, lambda *_: None) for seed in our_tuning.SEEDS]
     each = [nll(model.predictive(held_out.x_test), held_out.y_test) for model in models]

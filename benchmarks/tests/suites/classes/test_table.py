@@ -15,10 +15,10 @@ def test_tables_of_a_part():
         "seconds": {"processor": 20.0},
     }
     wide = {key: value / 10 for key, value in test.items()}
-    found = {"seeds": [0, 1], "methods": {"tdamp": {"mean": mean, "standard_error": wide}}, "verdicts": []}
-    first, *_, outside, small = table.tables(found)
+    results = {"seeds": [0, 1], "methods": {"tdamp": {"mean": mean, "standard_error": wide}}, "verdicts": []}
+    first, *_, outside, small = table.tables(results)
     assert first.rows[0][1:4] == ["1.74 (0.17)", "0.0570 (0.0057)", "0.30 (0.03)"] and first.rows[0][-1] == "1.00"
     assert outside.rows[0][1] == "0.9000 / 0.8000" and small.rows[0][1:] == ["25.0", "1.000", "0.500"]
-    turned = table.tables(found)[1]
+    turned = table.tables(results)[1]
     assert turned.columns[1:] == [f"{angle}°" for angle in range(0, 181, 30)]
-    assert "| tdamp | 1.74 (0.17) |" in table.markdown(found, quick=False)
+    assert "| tdamp | 1.74 (0.17) |" in table.markdown(results, quick=False)

@@ -20,18 +20,18 @@ def test_as_many_trials_for_each(keep):
 
 
 def test_columns_by_least_squares(blobs):
-    """enumeration: at every step a fit for each column in question, argmin( of what it leaves; a copy is no use."""
+    """enumeration: at every step a fit for each column in question; the one that leaves least; a copy is no use."""
     x = np.concatenate([blobs.x[:, :5], blobs.x[:, :1], np.ones((120, 1))], 1)
     y = np.eye(3)[blobs.y] - np.eye(3)[blobs.y].mean(0)
-    found: list[int] = []
+    results: list[int] = []
     for _ in range(4):
         rest = []
         for column in range(7):
-            some = x[:, [*found, column]] - x[:, [*found, column]].mean(0)
-            rest.append(np.inf if column in found else np.square(y - some @ np.linalg.lstsq(some, y)[0]).sum())
-        found.append(int(np.argmin(np.round(rest, 6))))
-    assert most_telling(x, blobs.y, 4).tolist() == sorted(found)
-    assert len(set(found) & {0, 5}) == 1 and most_telling(x, blobs.y, 7).tolist() == list(range(7))
+            some = x[:, [*results, column]] - x[:, [*results, column]].mean(0)
+            rest.append(np.inf if column in results else np.square(y - some @ np.linalg.lstsq(some, y)[0]).sum())
+        results.append(int(np.argmin(np.round(rest, 6))))
+    assert most_telling(x, blobs.y, 4).tolist() == sorted(results)
+    assert len(set(results) & {0, 5}) == 1 and most_telling(x, blobs.y, 7).tolist() == list(range(7))
 
 
 def test_magnitude_has_the_units_asked_for(blobs):

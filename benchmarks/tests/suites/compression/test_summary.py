@@ -23,6 +23,6 @@ def test_the_seeds_that_both_have():
 def test_verdicts():
     """contract: one for each rival and one for the published network of as many units; none against our other arm."""
     ours, rival = row("tdamp", (0.014, 0.015, 0.0151)), row("magnitude", (0.018, 0.019, 0.0185))
-    found = verdicts([ours, row("tdamp_by_layer", (0.01, 0.01, 0.01)), rival])
-    assert [verdict.met for verdict in found] == [True, True] and "VIBNet" in found[1].claim
+    result = verdicts([ours, row("tdamp_by_layer", (0.01, 0.01, 0.01)), rival])
+    assert [verdict.met for verdict in result] == [True, True] and "VIBNet" in result[1].claim
     assert not verdicts([row("tdamp", (0.014, 0.015, 0.0151), units=300)])

@@ -26,7 +26,7 @@ def test_epochs_of_a_pruned_network_run_on_smaller_arrays():
     timed = epochs.Timed(case, presets.MNIST, x, y)
     assert timed.epoch() > 0 and timed.epoch() > 0
     assert timed.fitted.network.widths == (6, 8, 10) and len(timed.fitted.history) == 2
-    found = epochs.measured(timed, [1.0, 2.0, 9.0], rate=1e6)
-    assert found["median"] == 2 and found["least"] == 1 and found["weights"] == 6 * 8 + 8 * 10
-    assert found["products"] == 4 * 6 * 8 + 9 * 8 * 10 and found["rows"] == 100
-    assert found["roofline_share"] == pytest.approx(gemm.epoch_flops((6, 8, 10), 100) / 1e6 / 2)
+    result = epochs.measured(timed, [1.0, 2.0, 9.0], rate=1e6)
+    assert result["median"] == 2 and result["least"] == 1 and result["weights"] == 6 * 8 + 8 * 10
+    assert result["products"] == 4 * 6 * 8 + 9 * 8 * 10 and result["rows"] == 100
+    assert result["roofline_share"] == pytest.approx(gemm.epoch_flops((6, 8, 10), 100) / 1e6 / 2)

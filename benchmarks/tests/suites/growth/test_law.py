@@ -14,10 +14,10 @@ def test_the_law_is_a_line_in_the_logarithms():
     rng = np.random.default_rng(0)
     sizes = np.array([1.0, 3.0, 10.0, 40.0])
     seconds = 2.0 * sizes**1.3 * rng.lognormal(0, 0.1, 4)
-    found, other = law.fit(sizes, seconds), linregress(np.log(sizes), np.log(seconds))
-    assert found["exponent"] == pytest.approx(other.slope)
-    assert found["standard_error"] == pytest.approx(other.stderr)
-    assert found["constant"] == pytest.approx(np.exp(other.intercept))
+    result, other = law.fit(sizes, seconds), linregress(np.log(sizes), np.log(seconds))
+    assert result["exponent"] == pytest.approx(other.slope)
+    assert result["standard_error"] == pytest.approx(other.stderr)
+    assert result["constant"] == pytest.approx(np.exp(other.intercept))
 
 
 def test_only_the_largest_sizes_count():
@@ -26,8 +26,8 @@ def test_only_the_largest_sizes_count():
         {"rows": n, "median": max(n, 800) / 1e3, "least": n / 1e3, "roofline_share": 0.4, "best_roofline_share": 0.5}
         for n in (100, 200, 400, 800, 1600, 3200, 6400)
     ]
-    found = law.of("rows", points)
-    assert found["fitted_to"] == [800, 1600, 3200, 6400] and found["by_median"]["exponent"] == pytest.approx(1)
-    assert [v.met for v in law.verdicts({"rows": found})] == [True]
-    found["by_median"]["exponent"] = 1.2
-    assert [v.met for v in law.verdicts({"rows": found})] == [False]
+    result = law.of("rows", points)
+    assert result["fitted_to"] == [800, 1600, 3200, 6400] and result["by_median"]["exponent"] == pytest.approx(1)
+    assert [v.met for v in law.verdicts({"rows": result})] == [True]
+    result["by_median"]["exponent"] = 1.2
+    assert [v.met for v in law.verdicts({"rows": result})] == [False]

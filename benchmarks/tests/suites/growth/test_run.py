@@ -24,7 +24,7 @@ def test_run_writes_all_series(tmp_path, monkeypatch):
     run.run(quick=True, out=out, console=console)
     report = json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert all(verdict["met"] for verdict in report["verdicts"]) and list(report["laws"]) == list(law.SIZES)
-    for found in report["laws"].values():
-        assert found["by_median"]["exponent"] == pytest.approx(1) and found["roofline_share"] == pytest.approx(1)
+    for result in report["laws"].values():
+        assert result["by_median"]["exponent"] == pytest.approx(1) and result["roofline_share"] == pytest.approx(1)
     assert report["laws"]["depth"]["by_weights"]["exponent"] != pytest.approx(1, abs=0.01)  # nine products against four
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and "Power laws" in console.file.getvalue()

@@ -24,10 +24,10 @@ def test_quick_run_writes_and_resumes(tmp_path, monkeypatch, console):
     out = tmp_path / "pruning.json"
     run.run(["moons"], quick=True, out=out, console=console)
     report = json.loads(out.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    (found,) = report["trials"]
-    assert found["full"]["groups"] == found["full"]["total"] == 8 and found["pruned"]["groups"] == 2
-    assert found["pruned"]["lost"] == pytest.approx(found["full"]["quality"] - found["pruned"]["quality"])
-    assert 2 <= found["auto"]["groups"] <= 8 and found["auto"]["lost_log_score_se"] > 0
+    (result,) = report["trials"]
+    assert result["full"]["groups"] == result["full"]["total"] == 8 and result["pruned"]["groups"] == 2
+    assert result["pruned"]["lost"] == pytest.approx(result["full"]["quality"] - result["pruned"]["quality"])
+    assert 2 <= result["auto"]["groups"] <= 8 and result["auto"]["lost_log_score_se"] > 0
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and "| moons |" in run.block(report)
 
     monkeypatch.setattr(trial, "run", lambda *_, **__: pytest.fail("a finished trial was made again"))

@@ -20,11 +20,11 @@ def made_up(variances, errors, noise_vars=None):
 def test_ratio_is_that_of_the_sums():
     """identity: 4.4 / 8, where the mean of the draws' own ratios would be 0.7 and their median is 0.5."""
     some = made_up([1.0, 3.0, 0.4], [2.0, 2.0, 4.0])
-    found = ratio.summary(some, FULL.noise)
-    assert found["ratio"] == pytest.approx(4.4 / 8) and found["median_ratio"] == pytest.approx(0.5)
-    assert found["total_ratio"] == pytest.approx((4.4 + 0.12) / (8 + 0.12))
-    assert found["noise_ratio"] == pytest.approx(2.0) and found["coverage"] == pytest.approx(0.9)
-    assert found["quartiles"] == pytest.approx([0.3, 1.0])
+    result = ratio.summary(some, FULL.noise)
+    assert result["ratio"] == pytest.approx(4.4 / 8) and result["median_ratio"] == pytest.approx(0.5)
+    assert result["total_ratio"] == pytest.approx((4.4 + 0.12) / (8 + 0.12))
+    assert result["noise_ratio"] == pytest.approx(2.0) and result["coverage"] == pytest.approx(0.9)
+    assert result["quartiles"] == pytest.approx([0.3, 1.0])
 
 
 def test_standard_error_of_the_ratio():

@@ -25,5 +25,5 @@ def test_configurations_cover_what_they_should():
 def test_problems_of_a_configuration_share_their_shapes(index):
     """identity: widths differ, and are the same after padding."""
     drawn, rng = configuration.draw(index), np.random.default_rng(0)
-    found = {drawn.widths(rng) for _ in range(20)}
-    assert len({padded(widths, 8) for widths in found}) == 1
+    results = {drawn.widths(rng) for _ in range(20)}
+    assert len({padded(widths, 8) for widths in results}) == 1

@@ -18,12 +18,14 @@ def test_faults_are_detected():
     assert faults.of_fitted(fitted) == []
     first = fitted.state.layers[0]
 
-    def found(**change):
+    def result(**change):
         return faults.of_state(fitted.state._replace(layers=(first._replace(**change), *fitted.state.layers[1:])))
 
-    assert found(weight=first.weight._replace(mean=first.weight.mean * np.nan)) == ["layer 0 weight mean is not finite"]
-    assert "not positive" in found(bias=first.bias._replace(var=0 * first.bias.var))[0]
-    assert "float64" in found(centre=np.asarray(first.centre, np.float64))[0]
+    assert result(weight=first.weight._replace(mean=first.weight.mean * np.nan)) == [
+        "layer 0 weight mean is not finite"
+    ]
+    assert "not positive" in result(bias=first.bias._replace(var=0 * first.bias.var))[0]
+    assert "float64" in result(centre=np.asarray(first.centre, np.float64))[0]
     assert faults.of_state(fitted.state._replace(noise_var=np.float32([-1.0])))
     record = {**fitted.history[-1], "log_evidence": float("nan")}
     assert faults.of_fitted(replace(fitted, history=(record,))) == ["history log_evidence is not finite"]

@@ -24,8 +24,8 @@ def test_runtime_warnings_are_faults_and_refusals_are_recorded(monkeypatch):
     for act, outcome, wrong in ((refuse, "REFUSED", []), (fail, "REFUSED", ["ValueError: something else"])):
         monkeypatch.setattr(problem, "_by_engine", act)
         monkeypatch.setattr(problem, "_by_estimator", act)
-        found = problem.run(drawn, 0, 0, QUICK)
-        assert (found["outcome"], found["faults"]) == (outcome, wrong)
+        result = problem.run(drawn, 0, 0, QUICK)
+        assert (result["outcome"], result["faults"]) == (outcome, wrong)
     monkeypatch.setattr(problem, "_by_engine", warn)
     monkeypatch.setattr(problem, "_by_estimator", warn)
     assert "RuntimeWarning" in problem.run(drawn, 0, 0, QUICK)["faults"][0]

@@ -17,6 +17,6 @@ def test_the_store_drops_a_line_that_was_cut_off(tmp_path, line):
     again = Store(path, QUICK)
     assert len(again.lines) == 1
     again.add(line(wrong=["diverged"]))
-    assert [bool(found["faults"]) for found in Store(path, QUICK).lines] == [False, True]
+    assert [bool(result["faults"]) for result in Store(path, QUICK).lines] == [False, True]
     with pytest.raises(ValueError, match="another plan"):
         Store(path, FULL)

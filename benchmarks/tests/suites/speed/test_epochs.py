@@ -25,9 +25,9 @@ def test_epochs_are_interleaved(blobs):
 def test_epoch_summary_by_hand():
     """identity: medians, roofline and ratios."""
     seconds = {"tdamp": [1.0, 2.0, 9.0], "adam_torch": [4.0] * 3, "pytagi": [30.0] * 3}
-    found = epochs.summary(seconds, (784, 128, 10), 1000, rate=8.258560e8)
-    assert found["roofline_seconds"] == pytest.approx(1.0, rel=1e-3)
-    assert found["ratios"] == pytest.approx(
+    result = epochs.summary(seconds, (784, 128, 10), 1000, rate=8.258560e8)
+    assert result["roofline_seconds"] == pytest.approx(1.0, rel=1e-3)
+    assert result["ratios"] == pytest.approx(
         {"roofline_share": 0.5, "tdamp_over_torch": 0.5, "pytagi_over_tdamp": 15.0}, rel=1e-3
     )
-    assert all(verdict.met for verdict in epochs.verdicts(found))
+    assert all(verdict.met for verdict in epochs.verdicts(result))

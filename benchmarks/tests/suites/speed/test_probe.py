@@ -13,8 +13,8 @@ from tdamp_bench.suites.speed import probe
 
 def test_probe_measures_compilation_in_a_fresh_process():
     """contract: The first epoch takes longer than the others."""
-    found = probe.ask(what="compile", sweeps=1, layers=2, rows=100)
-    assert found["compile"] > 0 and found["layers"] == 2
+    result = probe.ask(what="compile", sweeps=1, layers=2, rows=100)
+    assert result["compile"] > 0 and result["layers"] == 2
     with pytest.raises(RuntimeError, match="failed"):
         probe.ask(what="nothing")
 
@@ -27,5 +27,5 @@ def test_probe_measures_memory(tmp_path, monkeypatch):
         header = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
         (tmp_path / name).write_bytes(gzip.compress(header + rng.integers(0, 10, shape, np.uint8).tobytes()))
     monkeypatch.setattr(problems, "load_mnist", lambda: load_mnist(tmp_path, verify=False))
-    found = probe.memory(rows=None, epochs=1)
-    assert found["weight_bytes"] >= 4 * (784 * 128 + 1280) and found["peak_bytes"] > found["state_bytes"]
+    result = probe.memory(rows=None, epochs=1)
+    assert result["weight_bytes"] >= 4 * (784 * 128 + 1280) and result["peak_bytes"] > result["state_bytes"]

@@ -140,6 +140,10 @@ class Likelihood:
         """Whether rows of any kind could have these `noise_stats`, but for rounding."""
         return True
 
+    def noise_unit(self, noise_var: np.ndarray) -> np.ndarray:
+        """The unit of the sums of `noise_stats`, on the host; in it they are near one, be targets large or small."""
+        return noise_var
+
     def damped_noise(self, noise_var: Array, target: Array) -> Array:
         """The update once an epoch: the whole way to the target, or a part of it."""
         return target

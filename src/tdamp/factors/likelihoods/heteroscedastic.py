@@ -95,8 +95,8 @@ class Heteroscedastic(GaussianNoise):
 
 
 def _nodes(z_fwd: Moments, y: Array, noise_var: Array) -> tuple[Array, Array, Array]:
-    """At every node of h, (rows, targets, nodes): log of its weight times the density of y, the share of the noise in
-    the variance of y, and (y - z_mean)^2 relative to that variance."""
+    """Three arrays (rows, targets, nodes of h): the log of the node's weight times the density of y, the share of the
+    noise in the variance of y, and (y - z_mean)^2 relative to that variance."""
     z, h = halves(z_fwd)
     points, weights = np.polynomial.hermite_e.hermegauss(NODES)
     dtype = z.mean.dtype

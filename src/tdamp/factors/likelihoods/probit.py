@@ -41,7 +41,7 @@ class Probit(Likelihood):
     export_form = "class_scores"
 
     def check_outputs(self, n_outputs: int) -> None:
-        """One for each class."""
+        """Raise ValueError for less than two outputs, one for each class."""
         if n_outputs < 2:
             raise ValueError("a classifier needs at least two outputs, one for each class")
 
@@ -54,7 +54,7 @@ class Probit(Likelihood):
         return y.astype(np.int32)
 
     def example_y(self, n_targets: int) -> np.ndarray:
-        """A label."""
+        """One row of labels, the first class."""
         return np.zeros(1, int)
 
     def target_var(self, y: np.ndarray, y_mean: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -125,7 +125,7 @@ class Probit(Likelihood):
         return bool(sums[1] * weight >= np.square(sums[0]) * (1 - ROUNDING))
 
     def noise_target(self, rule: NoiseRule, stats: NoiseStats, noise_var: Array) -> Array:
-        """By the minimum-Gumbel fit of the margins, or by the best candidate."""
+        """The noise variance of the minimum-Gumbel fit of the margins, or the best candidate."""
         if rule == "fixed":
             return noise_var
         mean = stats.mean()
@@ -134,6 +134,10 @@ class Probit(Likelihood):
         loc, scale = gumbel.fit(mean[0], mean[1])
         scale = jnp.maximum(scale, jnp.finfo(scale.dtype).tiny)
         return scale**2 * gumbel.best_noise_var(loc / scale)
+
+    def noise_unit(self, noise_var: np.ndarray) -> np.ndarray:
+        """The unit of the margins, and that of their squares."""
+        return np.stack([np.sqrt(noise_var), noise_var])
 
     def damped_noise(self, noise_var: Array, target: Array) -> Array:
         """Half old, half new. Paper: eq. (cls_v_update)."""

@@ -29,13 +29,15 @@ class Prior:
     """The prior of the support of a layer's groups. Subclasses are stateless; the state of a layer is handed to them.
 
     `in_question`: groups may be off. `takes_groups`: inputs may share a group. `pads`: units that carry no message may
-    be put at the end of a layer without changing the others.
+    be put at the end of a layer without changing the others. `has_paper_rule`: groups come and go each by itself, in
+    the model that the paper's rule of pruning is derived for.
     """
 
     name: ClassVar[str]
     in_question: ClassVar[bool] = True
     takes_groups: ClassVar[bool] = True
     pads: ClassVar[bool] = True
+    has_paper_rule: ClassVar[bool] = False
 
     def start(self, active_prob: float, put: Callable[[float], Any]) -> Any:
         """The state of a layer before any data; `put` makes an array of a number."""

@@ -17,6 +17,7 @@ class GroupPrior(Prior):
     """Groups are on or off, each by itself."""
 
     name = "group"
+    has_paper_rule = True
 
 
 def extrinsic_logit(prior_logit: Array, prior: Moments, w_ext: Message, group_of: Array | None = None) -> Array:

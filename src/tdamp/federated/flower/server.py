@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.base import clone, is_classifier
 
 from ..._optional import need
-from ...estimators.parameters import group_ids_of
+from ...estimators.parameters import group_ids_of, likelihood_of
 from ...training.compilation import keep_compiled
 from ...training.data import check_groups
 from .. import checkpoint
@@ -70,7 +70,7 @@ def federate(
     keep_compiled()
     rules, estimator = rules or Rules(), clone(estimator)
     options = options if privacy is None else {**options, "hold_out": 0.0}  # scores would be sent without noise
-    membership = Membership("classification" if is_classifier(estimator) else "regression", rules)
+    membership = Membership(likelihood_of(estimator).task, rules)
     request = checkpoint.request_of(estimator, classes, {**options, "privacy": privacy and asdict(privacy)})
     stored = None if folder is None else checkpoint.load(folder, request, estimator)
     if stored is None:

@@ -35,7 +35,7 @@ from .secure_sum import check as check_sums
 
 ROOT2 = math.sqrt(2.0)
 WHOLE_ORDERS = [*range(2, 65), 80, 100, 128, 160, 200, 256, 512, 1024]
-"""Of Renyi divergences, for drawn clients: at other orders the package's series may not converge, and it warns."""
+"""Orders of Renyi divergences for drawn clients: at others the package's series may not converge, and it warns."""
 
 
 @dataclass(frozen=True)

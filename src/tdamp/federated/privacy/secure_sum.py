@@ -139,6 +139,5 @@ def _average_upload(server: Server, totals: Arrays, share: float) -> Upload:
 
 
 def _noise_unit(terms: Terms, state: State) -> np.ndarray:
-    """Unit of the noise statistics' sums: squares in a regression; of a classification's margins and their squares."""
-    noise = np.asarray(state.noise_var, np.float64)
-    return np.stack([np.sqrt(noise), noise]) if terms.network.output.has_classes else noise
+    """Unit of the noise statistics' sums."""
+    return terms.network.output.noise_unit(np.asarray(state.noise_var, np.float64))

@@ -29,7 +29,7 @@ STRONG_ADAM = "adamw"
 """AdamW's name among the runs; plain Adams are called after their library."""
 
 
-def ending_at(epoch: int) -> str:
+def shorter_adam(epoch: int) -> str:
     """The name of the AdamW whose schedule ends after fewer epochs than the others are trained for."""
     return f"{STRONG_ADAM}_{epoch}"
 
@@ -89,7 +89,7 @@ def rivals_of(
     if "optax" not in libraries:
         return rivals
     strong = Rival("optax", STRONG[grid])
-    return rivals | {STRONG_ADAM: strong} | {ending_at(epoch): strong._replace(ends=epoch) for epoch in shorter}
+    return rivals | {STRONG_ADAM: strong} | {shorter_adam(epoch): strong._replace(ends=epoch) for epoch in shorter}
 
 
 def choose_recipe(

@@ -14,7 +14,7 @@ from ...core.problems import Problem
 from ...core.progress import Tick, silent
 from ...core.record import Verdict
 from ...core.scoring import at
-from .contest import STRONG_ADAM, Rules, against, contest, ending_at, steps
+from .contest import STRONG_ADAM, Rules, against, contest, shorter_adam, steps
 from .plan import Plan
 
 HIDDEN = (128,)
@@ -98,11 +98,11 @@ def _strong(result: dict[str, Any], what: str, epochs: int) -> list[Verdict]:
     if STRONG_ADAM not in result["runs"]:
         return []
     judged = [
-        against(result, ending_at(epoch), epoch).verdict(
+        against(result, shorter_adam(epoch), epoch).verdict(
             f"{what} after {epoch} epochs is below AdamW's whose schedule ends there"
         )
         for epoch in range(1, epochs)
-        if ending_at(epoch) in result["runs"]
+        if shorter_adam(epoch) in result["runs"]
     ]
     judged += [against(result, STRONG_ADAM, epochs).verdict(f"{what} is below AdamW's after {epochs} epochs")]
     if ANNEALED in result["runs"]:

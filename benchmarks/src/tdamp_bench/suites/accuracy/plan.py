@@ -22,7 +22,7 @@ class Plan:
     boston_epochs: int = 100
     boston_batch: int = 101
     boston_validation: float = 0.2
-    keeps: tuple[float, ...] = (0.5, 0.2, 0.1)
+    keeps: tuple[float, ...] = (0.5, 0.3, 0.2, 0.1)
     keep_epochs: int = 30
     depth_epochs: int = 25
     depth_grid_epochs: int = 8

@@ -18,7 +18,7 @@ from . import boston, figure, keep, mnist, table
 from .plan import FULL, QUICK, Plan
 
 PARTS = ("mnist", "boston", "keep", *mnist.DEPTHS)
-SEEDS = {"mnist": (0, 1, 2), "keep": (0,), "boston": ()} | dict.fromkeys(mnist.DEPTHS, (0,))
+SEEDS = {"mnist": (0, 1, 2), "keep": (0, 1, 2), "boston": ()} | dict.fromkeys(mnist.DEPTHS, (0,))
 """Seeds of each part unless others are asked for; Boston's seeds are its splits."""
 
 

@@ -18,12 +18,12 @@ def draw(part: dict[str, Any], path: Path) -> None:
     """Write the PNG."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 8.4), layout="constrained")
     for i, (name, scored) in enumerate(part["methods"].items()):
-        look = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if "tdamp" in name else "--", "lw": 1.4}
-        _reliability(axes[0, 0], scored["mean"]["test"]["reliability"], look)
+        style = {"color": f"C{i}", "label": LABELS[name], "ls": "-" if "tdamp" in name else "--", "lw": 1.4}
+        _reliability(axes[0, 0], scored["mean"]["test"]["reliability"], style)
         turned = scored["mean"]["turned"]
         angles = [int(angle) for angle in turned]
         for axis, key, scale in ((axes[0, 1], "nll", 1), (axes[1, 0], "error", 100), (axes[1, 1], "entropy", 1)):
-            axis.plot(angles, [scale * one[key] for one in turned.values()], marker="o", ms=3, **look)
+            axis.plot(angles, [scale * one[key] for one in turned.values()], marker="o", ms=3, **style)
     axes[0, 0].axhline(0, color="black", lw=0.8)
     axes[0, 0].set(
         xlabel="probability of the likeliest class", ylabel="accuracy - probability", title="Test digits: reliability"
@@ -41,7 +41,7 @@ def draw(part: dict[str, Any], path: Path) -> None:
     plt.close(figure)
 
 
-def _reliability(axis: Any, bins: dict[str, Any], look: dict[str, Any]) -> None:
+def _reliability(axis: Any, bins: dict[str, Any], style: dict[str, Any]) -> None:
     rows, confidence, accuracy = (np.array(bins[name], float) for name in ("rows", "confidence", "accuracy"))
     enough = rows >= FEW
-    axis.plot(confidence[enough], (accuracy - confidence)[enough], marker="o", ms=3, **look)
+    axis.plot(confidence[enough], (accuracy - confidence)[enough], marker="o", ms=3, **style)

@@ -16,7 +16,7 @@ from .published import POINTS, Point
 from .summary import Row
 from .tasks import LENETS
 
-LOOKS = {
+STYLE_OF = {
     "tdamp": STYLES["tdamp"],
     "tdamp_by_layer": Style("#56B4E9", marker="s"),
     "magnitude": Style("#D55E00", marker="P"),
@@ -84,12 +84,12 @@ def _tables(rows: Sequence[Row], path: Path) -> None:
 
 def _mark(axis: Any, x: float, score: dict[str, Any], row: Row, scale: float = 1.0) -> None:
     """A point with its standard error; what is not finite is left out."""
-    mean, style = float(score["mean"]), LOOKS[row["arm"]]
+    mean, style = float(score["mean"]), STYLE_OF[row["arm"]]
     if np.isfinite(mean):
         error = scale * float(np.nan_to_num(float("nan") if score["se"] is None else score["se"]))
-        look = {"marker": style.marker, "color": style.color, "ms": 4 + style.width, "ls": "", "alpha": 0.85}
+        marker = {"marker": style.marker, "color": style.color, "ms": 4 + style.width, "ls": "", "alpha": 0.85}
         known = axis.get_legend_handles_labels()[1]
-        axis.errorbar(x, scale * mean, error or None, label=None if row["label"] in known else row["label"], **look)
+        axis.errorbar(x, scale * mean, error or None, label=None if row["label"] in known else row["label"], **marker)
 
 
 def _save(drawing: Any, axes: np.ndarray, path: Path) -> None:

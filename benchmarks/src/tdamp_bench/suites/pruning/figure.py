@@ -8,14 +8,14 @@ from typing import Any
 from ...core.plotting import plt
 from .summary import MEAN_LOST, MOST_LOST, share
 
-SAID = {True: ("tab:orange", "v", "warned of"), False: ("tab:blue", "o", "nothing said")}
+MARKERS = {True: ("tab:orange", "v", "warned of"), False: ("tab:blue", "o", "nothing said")}
 
 
 def draw(lines: list[dict[str, Any]], path: Path) -> None:
     """Write the PNG."""
     names = list(dict.fromkeys(line["table"] for line in lines))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
-    for warned, (color, marker, label) in SAID.items():
+    for warned, (color, marker, label) in MARKERS.items():
         some = [line for line in lines if line["pruned"]["warned"] is warned]
         places = [names.index(line["table"]) for line in some]
         left.plot([line["pruned"]["lost"] for line in some], places, marker, color=color, label=label, alpha=0.7)

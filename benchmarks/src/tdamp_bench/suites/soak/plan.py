@@ -13,10 +13,10 @@ class Plan:
     problems: int = 80  # of each configuration
     epochs: int = 3
     batches: int = 10_000  # of each stream
-    look_every: int = 50  # batches between two snapshots of a stream's posterior and predictions
+    snapshot_every: int = 50  # batches between two snapshots of a stream's posterior and predictions
     clean: int = 200  # batches after a stream that are not spoiled
 
 
 FULL = Plan()
-QUICK = Plan(configurations=2, problems=5, batches=12, look_every=4, clean=2)
+QUICK = Plan(configurations=2, problems=5, batches=12, snapshot_every=4, clean=2)
 """Checks that everything runs."""

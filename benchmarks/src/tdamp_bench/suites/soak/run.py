@@ -62,7 +62,7 @@ def _problems(store: Store, plan: Plan, console: Console) -> None:
 def _streams(store: Store, plan: Plan, console: Console) -> None:
     done = {line["stream"] for line in store.streams}
     missing = [name for name in streams.KINDS if name not in done]
-    snapshots = len({*range(plan.look_every, plan.batches + 1, plan.look_every), 1, plan.batches})
+    snapshots = len({*range(plan.snapshot_every, plan.batches + 1, plan.snapshot_every), 1, plan.batches})
     with bar(console, "streams", len(missing) * snapshots) as tick:
         for name in missing:
             store.add(streams.run(name, plan, tick))

@@ -122,7 +122,7 @@ def run(name: str, plan: Plan, tick: Any) -> dict[str, Any]:
         for number, (x, y) in enumerate(batches(kind, concept, rng, plan.batches), 1):
             _learn(model, kind, x, y)
             outcomes[model.fitted_.outcome.name] += 1
-            if number % plan.look_every == 0 or number in (1, plan.batches):
+            if number % plan.snapshot_every == 0 or number in (1, plan.batches):
                 snapshots.append(_snapshot(model, number, x, y, probe))
                 wrong += [f"batch {number}: {fault}" for fault in snapshots[-1].pop("faults")]
                 tick(f"{name}, batch {number}")

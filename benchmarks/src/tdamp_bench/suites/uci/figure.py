@@ -15,7 +15,7 @@ from .protocol import SETS
 from .published import PUBLISHED
 from .table import Summary
 
-LOOKS = {
+STYLE_OF = {
     "mc_dropout": Style("#7F7F7F", marker="s"),
     "deep_ensembles": Style("#7F7F7F", marker="D"),
     "tdamp": STYLES["tdamp"],
@@ -36,7 +36,7 @@ def draw(summary: Summary, path: Path) -> None:
     """Write the PNG."""
     drawing, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
     for i, name in enumerate(summary):
-        for (method, style), shift in zip(LOOKS.items(), np.linspace(-0.5, 0.5, len(LOOKS)), strict=True):
+        for (method, style), shift in zip(STYLE_OF.items(), np.linspace(-0.5, 0.5, len(STYLE_OF)), strict=True):
             for axis, point in zip(axes, _points(name, summary[name], method), strict=True):
                 if point is not None and np.isfinite(point[0]):
                     _mark(axis, i + SPREAD * shift, point, style, hollow=method in published.LABELS)
@@ -70,14 +70,16 @@ def _points(name: str, methods: dict[str, Any], method: str) -> list[tuple[float
 
 def _mark(axis: Any, x: float, point: tuple[float, float], style: Style, hollow: bool) -> None:
     face = "white" if hollow else style.color
-    look = {"color": style.color, "markerfacecolor": face, "markersize": 5 + style.width, "lw": 1}
-    axis.errorbar(x, point[0], point[1] or None, marker=style.marker, **look)
+    marker = {"color": style.color, "markerfacecolor": face, "markersize": 5 + style.width, "lw": 1}
+    axis.errorbar(x, point[0], point[1] or None, marker=style.marker, **marker)
 
 
 def _legend(drawing: Any, axis: Any, summary: Summary) -> None:
-    shown = [name for name in LOOKS if name in published.LABELS or any(name in methods for methods in summary.values())]
+    shown = [
+        name for name in STYLE_OF if name in published.LABELS or any(name in methods for methods in summary.values())
+    ]
     for name in shown:
-        style, hollow = LOOKS[name], name in published.LABELS
+        style, hollow = STYLE_OF[name], name in published.LABELS
         label = f"{published.LABELS[name]}, published" if hollow else METHODS[name].label
         face = "white" if hollow else style.color
         axis.plot([], [], ls="", marker=style.marker, color=style.color, markerfacecolor=face, label=label)
