@@ -193,10 +193,13 @@ def _keep_or(belief: Any, mask: np.ndarray, var: Any) -> Any:
     return belief._replace(mean=np.where(mask, belief.mean, 0), var=np.where(mask, belief.var, var))
 
 
-def row_centre(network: Network, state: State) -> np.ndarray:
-    """What is taken off rows of data before training: nothing of images, whose channels are centred layer by layer."""
+def rows_read(network: Network, inputs: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of data that a network with these inputs reads, and what is taken off them before training.
+
+    Nothing is taken off images, whose channels are centred layer by layer.
+    """
     centre = np.asarray(state.layers[0].centre)
-    return centre if network.is_flat else np.zeros((), centre.dtype)
+    return network.columns(inputs), centre if network.is_flat else np.zeros((), centre.dtype)
 
 
 def is_finite(state: State) -> bool:

@@ -14,7 +14,7 @@ from .. import algorithm
 from ..engine import compact
 from ..engine.network import Network
 from ..engine.plan import Anchor, Segment, knobs_of, plan_of
-from ..engine.state import State, row_centre
+from ..engine.state import State, rows_read
 from ..numerics.beliefs import Moments
 from ..prediction.batched import lost_without_inputs, predicted
 from ..training.batches import Feed, padded_rows, shuffle
@@ -84,7 +84,7 @@ class Client:
 
     def feed(self, work: _LocalTraining) -> Feed:
         """The rows on the device; they stay there until columns are removed."""
-        columns, centre = work.network.columns(work.inputs), row_centre(work.network, work.state)
+        columns, centre = rows_read(work.network, work.inputs, work.state)
         if self._feed is None or not np.array_equal(self._feed.columns, columns):
             self._feed = Feed(self.data, columns, centre, self.terms.settings.chunk_rows, alike=True)
         return self._feed

@@ -15,7 +15,7 @@ from ..engine.mstep import NOISE_RANGE
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
 from ..engine.settings import Settings
-from ..engine.state import State, is_finite, remove, row_centre, scales_of
+from ..engine.state import State, is_finite, remove, rows_read, scales_of
 from ..engine.state import start as start_at
 from .batches import Feed
 from .best import Best
@@ -189,13 +189,11 @@ class Trainer:
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule during an epoch, as far as its schedule has come."""
         masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done, self._rank(epochs_done))
-        return remove(state, masks, self.network.layout.rigid) if masks is not None else state
+        return state if masks is None else remove(state, masks, self.network.layout.rigid)
 
     def _rank(self, epochs_done: float) -> Rank:
-        step = round(SEGMENTS * epochs_done)
-        return Ranking(self.settings, self.data, self.seed).by(
-            self.network, self.network.columns(self.kept[0]), self._group_of, step
-        )
+        columns, step = self.network.columns(self.kept[0]), round(SEGMENTS * epochs_done)
+        return Ranking(self.settings, self.data, self.seed).by(self.network, columns, self._group_of, step)
 
     def _control_sparsity(self, epochs_done: int) -> None:
         """Question units, remove them by the paper's rule, and compact the arrays when it pays."""
@@ -224,8 +222,8 @@ class Trainer:
             self.smaller = None
 
     def _feed(self) -> Feed:
-        columns, centre = self.network.columns(self.kept[0]), row_centre(self.network, self.state)
-        return Feed(self.data, columns, centre, self.settings.chunk_rows, mesh=self.mesh)
+        read = rows_read(self.network, self.kept[0], self.state)
+        return Feed(self.data, *read, self.settings.chunk_rows, mesh=self.mesh)
 
     def _compact(self, active: list[np.ndarray], bucket: int, widths: tuple[int, ...] | None = None) -> None:
         self.state, self.network, index = compact.take(self.state, self.network, active, bucket, widths)

@@ -93,7 +93,7 @@ def test_backward(places, kernel, stride, fresh: bool) -> None:
 
 @SHAPES
 def test_unpatch(places, kernel, stride) -> None:
-    """autodiff: unpatch is the transpose of patches that JAX finds."""
+    """twin: unpatch is the transpose of patches that JAX finds."""
     u = jnp.zeros((ROWS, *places, CHANNELS))
     seen = jax.eval_shape(lambda u: patches(u, kernel, stride), u)
     parts = jnp.asarray(np.random.default_rng(1).normal(size=seen.shape))

@@ -1,5 +1,4 @@
-"""Maps between layers: pooling against its matrix and against shared weights, flattening, skips.
-"""
+"""Maps between layers: pooling against its matrix and against shared weights, flattening, skips."""
 
 from __future__ import annotations
 
