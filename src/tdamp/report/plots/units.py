@@ -146,8 +146,8 @@ def frontier(facts: Facts) -> Picture:
         axes.set_ylabel("error (%)" if error == "error" else "RMSE")
 
     read = (
-        "Each point is a network pruned to what is beside it, a share of the units or their number; the best compromise "
-        "is where the curve bends."
+        "Each point is a network pruned to what is beside it, a share of the units or their number; the best "
+        "compromise is where the curve bends."
     )
     if bars.any():
         read += " Bars are standard errors."
