@@ -6,15 +6,18 @@ covers: estimators.harm
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from tdamp import Settings, TDAMPClassifier, TDAMPRegressor
+from tdamp.estimators.preprocess import prepare
 from tdamp.selection import size
 from tdamp.selection.held_out import HeldOut, Scored
 from tdamp.selection.selection import Selection
+from tdamp.training import checkpoint
 from tdamp.training.data import Data
 from tdamp.training.outcome import TrainingWarning
 
@@ -108,6 +111,31 @@ def test_a_size_needs_rows_to_choose_by() -> None:
     """contract: an error that says what to do."""
     with pytest.raises(ValueError, match='keep="auto" needs rows that are held out'):
         TDAMPRegressor(**FAST, keep="auto", early_stopping=False).fit(X, Y)
+
+
+def test_a_classification_is_compared_with_every_schedule() -> None:
+    """contract: where rows held out choose between two schedules without a goal, both are tried with keep="auto"."""
+    x, label = RNG.normal(size=(3000, 2)), np.arange(3000) % 2
+    goal, plain = (prepare(TDAMPClassifier((4,), keep=keep), x, label, None) for keep in ("auto", None))
+    assert list(goal.whole) == [plain.settings, *plain.others] and len(goal.whole) == 2
+    assert not plain.whole
+
+
+def test_checkpoints_of_a_search_are_found_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: every training of the search has a stage that a later call reads, and that goes with the others."""
+    label = (X["a"] + 0.3 * RNG.normal(size=240) > 0).astype(int)
+    for rows in (3000, 100):  # by folds, and by rows held out
+        monkeypatch.setattr("tdamp.selection.refit.CROSS_VALIDATED_ROWS", rows)
+        monkeypatch.setattr(size, "_is_good", lambda selection, whole: False)
+        place = tmp_path / str(rows)
+        fit = {"hidden_layer_sizes": (4,), "max_epochs": 5, "random_state": 0, "keep": "auto", "checkpoint_dir": place}
+        first = TDAMPClassifier(**fit).fit(X, label)
+        with monkeypatch.context() as patch:
+            patch.setattr("tdamp.training.trainer.Trainer._em_iteration", None)  # nothing is trained anew
+            again = TDAMPClassifier(**fit).fit(X, label)
+        np.testing.assert_array_equal(first.predict_proba(X), again.predict_proba(X))
+        checkpoint.clear(place)
+        assert not place.exists()
 
 
 def test_a_size_needs_an_epoch_with_all_units() -> None:

@@ -65,7 +65,7 @@ def test_round_trip(name: str, request: pytest.FixtureRequest, tmp_path: Path) -
 
 
 def test_what_pruning_cost_comes_back(regressor: TDAMPRegressor, classifier: TDAMPClassifier, tmp_path: Path) -> None:
-    """identity: the loss, to the last bit, and none of a model that has none; the report of the loaded model says it."""
+    """identity: the loss, to the last bit, or none; the report of the loaded model says it."""
     pytest.importorskip("matplotlib")
     for model in (regressor, classifier):
         model.save(tmp_path / "m")
