@@ -133,7 +133,11 @@ def pruning_line(estimator: Estimator) -> str:
         estimator.pruning_loss_,
     )
     if loss is None:
-        return f"{line}; no rows were held out to say what that cost."
+        judged = any("held_out" in record for record in estimator.fitted_.history)
+        return (
+            f"{line}; {'no epoch had all units to compare with' if judged else 'no rows were held out'}, so that "
+            + ("nothing says what that cost.")
+        )
     measure = "accuracy" if estimator.network_.output.has_classes else "R2"
     return (
         f"{line}. By rows held out {measure} was {loss.accuracy_before:.3f} before and {loss.accuracy_after:.3f} after "

@@ -22,7 +22,7 @@ from ..training.fitted import Callback, Fitted
 from .calibration import carried_over, of_stream, unstretched
 from .cross_validation import FOLDS, folds_of, predict_folds, snapshot_epochs
 from .held_out import HeldOut, hold_out
-from .pruning import judged_by
+from .pruning import judged_by, loses_units
 from .selection import Selection, selection_of
 from .size import smallest
 
@@ -75,17 +75,23 @@ def select_and_fit(
         rest, held = split
         stage = None if checkpoint is None else checkpoint.stage("training", held)
         fitted = train(job.on(rest, stage=stage, monitor=held.score))
-        return replace(judged_by(held, fitted, job.settings), unseen=np.unique(held.kinds)), job.settings
+        return replace(judged_by(held, fitted, job.settings, job.start), unseen=np.unique(held.kinds)), job.settings
     fitted = train(last.on(data))
     if job.start is None:
         return replace(fitted, calibration=unstretched(fitted, data)), job.settings
     by = (of_stream if streams else carried_over)(fitted, data, job.start)
-    return replace(fitted, calibration=by), job.settings
+    loss = None if loses_units(fitted, job.start) else job.start.pruning
+    return replace(fitted, calibration=by, pruning=loss), job.settings
+
+
+def can_search(settings: Settings, n_rows: int, holds_out: bool, continues: bool) -> bool:
+    """Whether rows can say how many units a network needs: if they are held out, and learned from in the end."""
+    return holds_out and not continues and learns_from_all(settings, n_rows)
 
 
 def check_search(settings: Settings, n_rows: int, holds_out: bool, continues: bool) -> None:
     """Raise ValueError where no rows can say how many units a network needs: before anything is trained."""
-    if not holds_out or continues or not learns_from_all(settings, n_rows):
+    if not can_search(settings, n_rows, holds_out, continues):
         raise ValueError(NO_SEARCH)
 
 

@@ -24,12 +24,11 @@ def smallest(job: TrainingJob, way: Selection, whole: Sequence[Settings], select
     network, groups = job.network, job.groups
     total = sum(prune.n_groups(network, groups, way.settings.prune_inputs))
     goal: Any = prune.goal_units(way.settings, network, groups)
-    loss = way.pruning_loss()
-    if loss is None:
+    if way.pruning_loss() is None:
         raise ValueError('keep="auto" needs an epoch with all units to compare with: give max_epochs 3 or more')
     wholes = [select(replace(job, settings=one), name="whole" * (n + 1)) for n, one in enumerate(whole)]
     best = max((one for one in wholes if one is not None), key=Selection.score, default=None)
-    left = prune.between(total, goal, loss.harmless)
+    left = prune.between(total, goal, way.furthest())
     for number in range(TRIES):
         if left == goal:
             selection: Selection | None = way
@@ -45,6 +44,4 @@ def _is_good(selection: Selection, whole: Selection | None) -> bool:
     """Whether the log score is within a standard error, and what is lost is not worth a warning: against the network
     before its first unit went, and against the whole one."""
     losses = [selection.pruning_loss(), None if whole is None else selection.loss_to(whole)]
-    return losses[0] is not None and all(
-        loss is None or (loss.log_score.within(1) and not loss.hurts) for loss in losses
-    )
+    return losses[0] is not None and all(loss is None or loss.negligible for loss in losses)
