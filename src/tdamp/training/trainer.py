@@ -87,11 +87,8 @@ class Trainer:
         if self.fresh and not resumed:
             self.state = self.sparsity.initial(self.state, self._group_of)
         begun, rows = time.perf_counter(), len(self.data.x)
-        fields = {
-            "epochs_before": len(self.history),
-            "seed": self.seed,
-            **outline(self.full_network, self.settings, rows),
-        }
+        fields = {"epochs_before": len(self.history), "seed": self.seed}
+        fields |= outline(self.full_network, self.settings, rows)
         log_event("start", f"training starts: {self.full_network.widths} on {rows} rows", **fields)
         outcome = self._epochs(callback, monitor, stage)
         if outcome is Outcome.OK:
@@ -158,8 +155,7 @@ class Trainer:
         stored = stage.load()
         if stored is None:
             return False
-        arrays, words = stored
-        like = self.state
+        (arrays, words), like = stored, self.state
         self.state, self.kept = state_of("now", arrays, like)
         self.network = self.full_network.take(self.kept)
         self.history, self.sparsity.progress = words["history"], words["share"]

@@ -1,0 +1,89 @@
+"""How good a federation's predictions are, before units go and in the end: accuracy or R2, with standard errors.
+
+A client sends sums over the rows that it holds out, which the server adds up: of errors, of targets and their squares,
+and the squared standard errors of its own sums, copies of a row being one observation. The rows of two rounds may be
+those of other clients, so that standard errors of a difference take them for independent, and are rather too wide: a
+warning that comes by them is not by chance. Oracle: the same of all rows in one place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..engine.network import Network
+from ..prediction import batched
+from ..training.calibration import best_log_scores
+from ..training.data import Data
+from ..training.equal_rows import kinds_of
+from ..training.fitted import Fitted
+from ..training.pruning_loss import MeanLoss, PruningLoss
+from . import calibration
+from .terms import Terms
+
+SUMS = 4
+"""Numbers for each target: its errors, how sure their sum is, the targets, and their squares."""
+
+
+class Judged(NamedTuple):
+    """Sums over rows held out, of one posterior: log scores (`calibration`), and errors."""
+
+    scores: np.ndarray
+    errors: np.ndarray
+
+    def __add__(self, other: Judged) -> Judged:  # type: ignore[override]
+        """The sums over the rows of both."""
+        return Judged(self.scores + other.scores, self.errors + other.errors)
+
+
+def n_errors(terms: Terms) -> int:
+    """Number of values of `held_out_errors`: none where no pruning is to be judged."""
+    if not terms.hold_out or not terms.prunes_exactly:
+        return 0
+    return 1 + SUMS * (1 if terms.network.output.has_classes else terms.network.n_targets)
+
+
+def held_out_errors(fitted: Fitted, held: Data) -> np.ndarray:
+    """For each target (of classes: for all) the sums of `SUMS`, and how sure the sum of the log scores is."""
+    x, y, rows = held.x, held.y, held.weight.astype(np.float64)
+    kinds = kinds_of(x, y)
+
+    def sure(values: np.ndarray) -> float:
+        return (MeanLoss.of(np.asarray(values, np.float64), kinds, rows).std_error * rows.sum()) ** 2
+
+    if fitted.network.output.has_classes:
+        log_probs = batched.log_probs(fitted, x)
+        columns = [((log_probs.argmax(1) != y).astype(np.float64), np.zeros(len(x)))]
+        log_scores = log_probs[np.arange(len(x)), y]
+    else:
+        predicted, targets = batched.predicted(fitted, x), y.astype(np.float64)
+        columns = list(zip(np.square(targets - predicted.mean).T, targets.T, strict=True))
+        calibrated = fitted.network.output.is_calibrated
+        log_scores = best_log_scores(y, predicted, rows) if calibrated else batched.log_scores(fitted, x, y)
+    sums = [[rows @ errors, sure(errors), rows @ target, rows @ np.square(target)] for errors, target in columns]
+    return np.append(np.asarray(sums, np.float64), sure(log_scores))
+
+
+def are_errors(errors: np.ndarray) -> bool:
+    """Whether these can be such numbers: sums of squares are not negative, and no variance of the targets is."""
+    by_target = errors[:-1].reshape(-1, SUMS)
+    return bool((by_target[:, [0, 1, 3]] >= 0).all() and (errors[-1:] >= 0).all())
+
+
+def pruning_loss(network: Network, before: Judged | None, after: Judged) -> PruningLoss | None:
+    """What was lost from one posterior to another one; None if no rows judged either."""
+    if before is None or not len(after.errors) or not (before.scores[-1] > 0 and after.scores[-1] > 0):
+        return None
+    parts = []
+    for judged in (before, after):
+        rows, score = float(judged.scores[-1]), calibration.log_score(network, judged.scores)
+        errors, sure, target, squares = judged.errors[:-1].reshape(-1, SUMS).T / rows
+        spread = np.ones(1) if network.output.has_classes else squares - np.square(target)
+        spread = np.maximum(spread, np.finfo(np.float64).tiny)
+        accuracy = 1 - float(np.mean(errors / spread))
+        error = float(np.mean(np.sqrt(sure / rows) / spread))
+        parts.append((0.0 if score is None else score, np.sqrt(judged.errors[-1]) / rows, accuracy, error))
+    (score, score_error, accuracy, error), (score_after, score_error_after, accuracy_after, error_after) = parts
+    log_score = score, score_after, float(np.hypot(score_error, score_error_after))
+    return PruningLoss(*log_score, accuracy, accuracy_after, float(np.hypot(error, error_after)))
