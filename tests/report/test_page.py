@@ -139,6 +139,12 @@ def test_a_path_with_errors_and_names() -> None:
     assert "The dotted line" not in render(classification())
 
 
+def test_groups_are_counted() -> None:
+    """contract: how many are left of those that keep counts, where units were to go."""
+    assert "42 of 61" in render(classification(groups=(42, 61)))
+    assert "what keep counts" not in render(classification())
+
+
 def test_goals_and_warnings_of_a_path() -> None:
     """contract: a share, a number, shares of the layers and "auto" stand there as they were asked for; a fit that
     warned is marked, and without that column nothing is said."""

@@ -161,7 +161,7 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
 
 def add_prune_inputs(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets columns go."""
-    help = "columns may go, too, and count towards --keep; --preset paper does so anyway"
+    help = "columns may go, too, and count towards --keep"
     parser.add_argument("--prune-inputs", action="store_true", help=help)
 
 

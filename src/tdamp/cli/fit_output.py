@@ -50,6 +50,9 @@ def size_rows(estimator: Estimator) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("", "asked for", "left")]
     rows.append(("network", "-".join(map(str, asked["widths"])), "-".join(map(str, left["widths"]))))
     rows.append(("units (inputs and hidden)", format_number(asked["units"]), format_number(left["units"])))
+    if estimator.settings_.prunes:
+        groups, total = estimator.n_groups_
+        rows.append(("groups (what keep counts)", format_number(total), format_number(groups)))
     rows.append(("parameters", format_number(asked["parameters"]), format_number(left["parameters"])))
     return rows
 

@@ -84,6 +84,9 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
     noise_var_ : learned noise variance, in the units of y squared (one for each output).
     active_prob_, feature_active_prob_ : P(a unit is needed), layer by layer, and of the inputs.
     n_units_, n_iter_ : units that remain, epochs trained.
+    n_groups_ : groups that remain and groups that there were, of the inputs and hidden units that `keep` counts.
+    pruning_loss_ : what pruning cost by rows that were not trained on: log score, and R2 or accuracy, before and after,
+        with the standard errors of the differences; None where nothing was pruned, or nothing judged it.
     history_ : a frame with a row for each epoch.
     fitted_ : the engine's result (`tdamp.Fitted`).
     x_mean_, x_scale_ : the inputs' scales.

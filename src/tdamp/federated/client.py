@@ -26,7 +26,7 @@ from ..training.ranking import Ranking
 from . import calibration, held_out
 from .messages import Belief, Broadcast, FinalReport, Upload
 from .packing import pack_upload, unpack_broadcast
-from .quality import Judged, held_out_errors, n_errors
+from .quality import Judged, held_out_errors, no_errors
 from .terms import Terms
 
 
@@ -63,10 +63,10 @@ class Client:
 
     def _judged(self, fitted: Fitted | None) -> Judged:
         terms = self.terms
-        judged = Judged(np.zeros(calibration.n_scores(terms.network, terms.hold_out)), np.zeros(n_errors(terms)))
+        errors = no_errors(terms)
         if fitted is None or self.held is None:
-            return judged
-        errors = held_out_errors(fitted, self.held) if len(judged.errors) else judged.errors
+            return Judged(np.zeros(calibration.n_scores(terms.network, terms.hold_out)), errors)
+        errors = None if errors is None else held_out_errors(fitted, self.held)
         return Judged(calibration.held_out_scores(fitted, self.held), errors)
 
     def report(self, fitted: Fitted) -> FinalReport:

@@ -19,7 +19,6 @@ from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
 
 Arrays = dict[str, np.ndarray]
-NOTHING = np.zeros(0)
 
 
 class Factored(NamedTuple):
@@ -56,7 +55,7 @@ class Upload(NamedTuple):
     n_rows: np.ndarray
     judged: np.ndarray
     losses: tuple[np.ndarray, ...] = ()
-    errors: np.ndarray = NOTHING
+    errors: np.ndarray | None = None
 
 
 class FinalReport(NamedTuple):
@@ -70,7 +69,7 @@ class FinalReport(NamedTuple):
     n_rows: np.ndarray
     judged: np.ndarray
     known: np.ndarray
-    errors: np.ndarray = NOTHING
+    errors: np.ndarray | None = None
 
 
 class Broadcast(NamedTuple):
@@ -102,7 +101,8 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
     belief: Any = Belief(_weight(arrays), moments, 0)  # type: ignore[arg-type]
     losses: Any = (0,) * n_layers if "losses.0" in arrays else ()
-    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0, losses, 0), arrays)  # type: ignore[arg-type]
+    errors: Any = 0 if "errors" in arrays else None
+    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0, losses, errors), arrays)  # type: ignore[arg-type]
 
 
 def broadcast_from(arrays: Arrays, n_layers: int, prior: str) -> Broadcast:

@@ -170,7 +170,7 @@ def set_fitted(
 
 
 def _judged(reports: Sequence[FinalReport]) -> Judged:
-    return Judged(_total([report.judged for report in reports]), _total([report.errors for report in reports]))
+    return Judged.total([Judged(report.judged, report.errors) for report in reports])
 
 
 def _warn_of_pruning(estimator: Any, server: Server, judged: Judged) -> None:

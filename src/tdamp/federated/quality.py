@@ -8,6 +8,8 @@ warning that comes by them is not by chance. Oracle: the same of all rows in one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -27,21 +29,23 @@ SUMS = 4
 
 
 class Judged(NamedTuple):
-    """Sums over rows held out, of one posterior: log scores (`calibration`), and errors."""
+    """Sums over rows held out, of one posterior: log scores (`calibration`) and, to judge a pruning, errors."""
 
     scores: np.ndarray
-    errors: np.ndarray
+    errors: np.ndarray | None
 
-    def __add__(self, other: Judged) -> Judged:  # type: ignore[override]
-        """The sums over the rows of both."""
-        return Judged(self.scores + other.scores, self.errors + other.errors)
+    @classmethod
+    def total(cls, parts: Sequence[Judged]) -> Judged:
+        """The sums over the rows of all."""
+        scores, errors = zip(*parts, strict=True)
+        return cls(reduce(np.add, scores), None if errors[0] is None else reduce(np.add, errors))
 
 
-def n_errors(terms: Terms) -> int:
-    """Number of values of `held_out_errors`: none where no pruning is to be judged."""
+def no_errors(terms: Terms) -> np.ndarray | None:
+    """`held_out_errors` without rows; None where no pruning is to be judged."""
     if not terms.hold_out or not terms.prunes_exactly:
-        return 0
-    return 1 + SUMS * (1 if terms.network.output.has_classes else terms.network.n_targets)
+        return None
+    return np.zeros(1 + SUMS * (1 if terms.network.output.has_classes else terms.network.n_targets))
 
 
 def held_out_errors(fitted: Fitted, held: Data) -> np.ndarray:
@@ -66,24 +70,29 @@ def held_out_errors(fitted: Fitted, held: Data) -> np.ndarray:
 
 
 def are_errors(errors: np.ndarray) -> bool:
-    """Whether these can be such numbers: sums of squares are not negative, and no variance of the targets is."""
-    by_target = errors[:-1].reshape(-1, SUMS)
-    return bool((by_target[:, [0, 1, 3]] >= 0).all() and (errors[-1:] >= 0).all())
+    """Whether these can be such numbers: but for that of the targets no sum is negative."""
+    wrong, sure, _, squares = _by_target(errors)
+    return all(bool((sums >= 0).all()) for sums in (wrong, sure, squares, errors[-1]))
+
+
+def _by_target(errors: np.ndarray) -> np.ndarray:
+    """(SUMS, targets)."""
+    return errors[:-1].reshape(-1, SUMS).T
 
 
 def pruning_loss(network: Network, before: Judged | None, after: Judged) -> PruningLoss | None:
     """What was lost from one posterior to another one; None if no rows judged either."""
-    if before is None or not len(after.errors) or not (before.scores[-1] > 0 and after.scores[-1] > 0):
-        return None
     parts = []
-    for judged in (before, after):
-        rows, score = float(judged.scores[-1]), calibration.log_score(network, judged.scores)
-        errors, sure, target, squares = judged.errors[:-1].reshape(-1, SUMS).T / rows
+    for scores, sums in (before or Judged(np.zeros(1), None), after):
+        rows = float(scores[-1])
+        if sums is None or not rows > 0:
+            return None
+        score, (errors, sure, target, squares) = calibration.log_score(network, scores), _by_target(sums) / rows
         spread = np.ones(1) if network.output.has_classes else squares - np.square(target)
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
         accuracy = 1 - float(np.mean(errors / spread))
         error = float(np.mean(np.sqrt(sure / rows) / spread))
-        parts.append((0.0 if score is None else score, np.sqrt(judged.errors[-1]) / rows, accuracy, error))
+        parts.append((0.0 if score is None else score, np.sqrt(sums[-1]) / rows, accuracy, error))
     (score, score_error, accuracy, error), (score_after, score_error_after, accuracy_after, error_after) = parts
     log_score = score, score_after, float(np.hypot(score_error, score_error_after))
     return PruningLoss(*log_score, accuracy, accuracy_after, float(np.hypot(error, error_after)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import jax
@@ -172,9 +172,9 @@ class Server:
     def _score(self, judged: Sequence[Judged]) -> None:
         """Score the posterior as it is; one that is still to lose units is no candidate for the best, and the last one
         with all units is what pruning is compared with."""
-        total = reduce(Judged.__add__, judged)
+        total = Judged.total(judged)
         self.log_score = calibration.log_score(self.terms.network, total.scores)
-        if len(total.errors) and self.log_score is not None and self.network.widths == self.terms.network.widths:
+        if total.errors is not None and self.log_score is not None and self.network.widths == self.terms.network.widths:
             self.whole = total
         if self.log_score is not None and self.is_settled:
             candidate = Best(self.log_score, self.rounds_done, self.state, self.network, self.kept)

@@ -13,10 +13,10 @@ import numpy as np
 from ..engine import mstep
 from ..engine.turbo import Layer
 from ..factors.priors import base as priors
-from . import calibration, quality
+from . import calibration
 from .messages import Arrays, Belief, FinalReport, Upload, named
 from .packing import pack_upload
-from .quality import Judged
+from .quality import Judged, are_errors, no_errors
 from .server import Server
 
 WIDEST = 4.0
@@ -69,7 +69,9 @@ def _expected(server: Server) -> Upload:
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
     zero, losses = np.zeros((), noise_var.dtype), tuple(np.zeros(len(layer.offset)) for layer in server.state.layers)
     ranked = losses if server.terms.sends_losses else ()
-    upload = Upload(posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked, _no_errors(server))
+    upload = Upload(
+        posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked, no_errors(server.terms)
+    )
     base_vars = [layer.base_var for layer in server.state.layers]
     return pack_upload(upload, base_vars) if server.terms.precision == "factored" else upload
 
@@ -119,7 +121,7 @@ def problem_of_report(server: Server, report: FinalReport) -> str | None:
     """None for a report that may be used, or a sentence that says what is wrong with it."""
     network = server.terms.network
     known = np.zeros(network.n_targets if network.output.is_calibrated else 0)
-    like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known, _no_errors(server))
+    like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known, no_errors(server.terms))
     problem = _form(named(report), named(like))
     if problem:
         return problem
@@ -139,10 +141,6 @@ def _no_scores(server: Server) -> np.ndarray:
     return np.zeros(calibration.n_scores(server.terms.network, server.terms.hold_out))
 
 
-def _no_errors(server: Server) -> np.ndarray:
-    return np.zeros(quality.n_errors(server.terms))
-
-
 def _problem_of_scores(server: Server, sums: Judged, most: float) -> str | None:
     """Scores of rows held out: of as many as there can be, and each of a size that log densities have."""
     judged, errors = sums
@@ -151,7 +149,7 @@ def _problem_of_scores(server: Server, sums: Judged, most: float) -> str | None:
         return f"judged is {_short(judged)}: expected log scores and, at the end, the number of rows held out for them."
     if np.abs(judged[:-1]).max() > MOST_NATS * rows:
         return f"judged reaches {np.abs(judged[:-1]).max():.2g}: expected log scores of {rows:g} rows."
-    if not quality.are_errors(errors):
+    if errors is not None and not are_errors(errors):
         return f"errors are {_short(errors)}, which no rows have: expected sums of squares."
     return None
 
