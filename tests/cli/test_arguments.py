@@ -7,10 +7,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from tdamp.cli import arguments, main
+from tdamp.cli import arguments, federate, main
 from tdamp.factors.likelihoods.catalog import LIKELIHOODS
 from tdamp.factors.priors.catalog import PRIORS
 from tdamp.federated.aggregation.catalog import RULES
+
+
+@pytest.mark.parametrize(
+    ("options", "prunes"),
+    [([], False), (["--prune-inputs"], True), (["--keep", "0.5,0.5,1"], True), (["--keep", "1,0.5,0.5"], False)],
+)
+@pytest.mark.parametrize("command", ["fit", "federate"])
+def test_columns_go_where_that_is_asked_for(command: str, options: list[str], prunes: bool) -> None:
+    """contract: alike in both commands; what a federation's clients are sent says so."""
+    where = ["h.csv", "--out", "m"] if command == "fit" else ["run", "h.csv", "--out", "m"]
+    goal = [] if "--keep" in options else ["--keep", "0.5"]
+    args = main.parser().parse_args([command, *where, "--target", "y", *goal, *options])
+    assert arguments.prunes_inputs(args) is prunes
+    if command == "federate":
+        assert federate._params(args)["prune_inputs"] is prunes
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,32 @@ def test_impossible_settings(regression: Example, tmp_path: Path) -> None:
         assert not (tmp_path / "m").exists()
 
 
+def test_groups_are_said(regression: Example, tmp_path: Path) -> None:
+    """identity: what is left of what --keep counts, after the training, in `inspect` and in the report; columns that
+    may go are a group each."""
+    goal = ["--keep", "0.5", "--prune-inputs", "--out", tmp_path / "m", *SMALL[:2], "--epochs", "6"]
+    result = call("fit", regression.data, "--target", "price", *goal)
+    assert result.code == 0, result.err
+    assert "Pruned to 10 of 20 groups (inputs and hidden units; the inputs of one column are a group)" in result.out
+    assert " before and " in result.out
+    shown = call("inspect", tmp_path / "m")
+    assert all(
+        row.split()[-2:] == ["20", "10"] for row in (result.out + shown.out).splitlines() if "keep counts" in row
+    )
+    assert shown.out.count("groups (what keep counts)") == 1
+    assert call("report", tmp_path / "m", "--out", tmp_path / "r.html").code == 0
+    assert "10 of 20" in (tmp_path / "r.html").read_text() and "Lost by pruning" in (tmp_path / "r.html").read_text()
+
+
+def test_the_paper_may_prune_columns(regression: Example, tmp_path: Path) -> None:
+    """contract: its rule counts inputs as units that may go, so that no further option is needed."""
+    paper = ["--preset", "paper", "--keep", "0.5", "--out", tmp_path / "m", "--json", *SMALL]
+    result = call("fit", regression.data, "--target", "price", *paper)
+    assert result.code == 0, result.err
+    assert result.json["groups"][1] == 16 + 4  # hidden units and columns
+    assert tdamp.load(tmp_path / "m").prune_inputs
+
+
 def _broken(frame: pd.DataFrame, case: str) -> pd.DataFrame:
     text = frame.astype(object)
     if case == "cell":
@@ -247,6 +273,8 @@ def test_faults_of_the_data(case: str, target: str, words: str, tmp_path: Path) 
         ({"--out": "houses.csv/m"}, "cannot be written"),
         ({"--out": "full"}, "choose a new or empty folder"),
         ({"--epochs": "0"}, "at least 1"),
+        ({"--keep": "0.5", "--max-params": "90"}, "not allowed with argument --keep"),
+        ({"--max-multiply-adds": "80", "--max-params": "90"}, "not allowed with argument"),
     ],
 )
 def test_wrong_usage(change: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from tdamp.training.calibration import DRIFT_STD, PRIOR_STD
 from tdamp.training.data import Data
 
 NEW = 4000
+LEFT = "groups are left, and no rows say"
 Table = tuple[np.ndarray, np.ndarray]
 
 
@@ -271,3 +272,38 @@ def test_the_best_epoch_is_the_one_that_is_kept() -> None:
     np.testing.assert_allclose(result, seen[best][1], rtol=1e-5, atol=1e-6)
     assert np.abs(result - seen[model.n_iter_][1]).max() > 1e-3
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model.fitted_.state.layers[0].weight))
+
+
+def test_a_smaller_network_may_go_on_from_all_units() -> None:
+    """twin: a fit of its own of that size: going on costs no more than a tenth of R2 beyond it. A warning says that
+    nothing judged it; going on once more, with nothing left to remove, says nothing."""
+    x, y = friedman(400, 0)
+    new = friedman(NEW, 1)
+    goal = {"keep": 0.5, "max_epochs": 40, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)
+        fresh = TDAMPRegressor((16,), **goal).fit(x, y)
+    model = TDAMPRegressor((16,), warm_start=True, max_epochs=30, random_state=0).fit(x, y).set_params(**goal)
+    with pytest.warns(TrainingWarning, match=f"13 of 26 {LEFT}.*this fit goes on from one"):
+        model.fit(x, y)
+    assert model.n_groups_ == fresh.n_groups_ == (13, 26) and model.pruning_loss_ is None
+    assert model.score(*new) > fresh.score(*new) - 0.1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TrainingWarning)
+        model.fit(x, y)
+    assert model.n_groups_ == (13, 26) and not [one for one in caught if LEFT in str(one.message)]
+
+
+def test_a_smaller_network_is_judged_by_rows_that_are_held_out_again() -> None:
+    """identity: where they are known, the loss is that of the epochs of the new training, and stays while none goes."""
+    x, y = line(400, 0)
+    labels = (y > 0).astype(int)
+    model = TDAMPClassifier((16,), prior="group", max_epochs=10, warm_start=True, random_state=0).fit(x, labels)
+    assert model.fitted_.unseen is not None and model.pruning_loss_ is None
+    model.set_params(keep=0.5, max_epochs=20).fit(x, labels)
+    loss, history = model.pruning_loss_, model.fitted_.history[10:]
+    assert loss is not None and model.n_groups_ == (12, 24)
+    before = [record["held_out"] for record in history if sum(record["active_units"]) == 24]
+    assert np.abs(np.subtract(before, loss.log_score_before)).min() < 1e-9 and len(before) < 20
+    assert loss.log_score_after == pytest.approx(history[model.fitted_.epoch - 11]["held_out"])
+    assert model.set_params(max_epochs=2).fit(x, labels).pruning_loss_ == loss

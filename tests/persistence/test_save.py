@@ -64,6 +64,30 @@ def test_round_trip(name: str, request: pytest.FixtureRequest, tmp_path: Path) -
     assert "Inputs read: a" in (tmp_path / "m" / "README.md").read_text()
 
 
+def test_what_pruning_cost_comes_back(regressor: TDAMPRegressor, classifier: TDAMPClassifier, tmp_path: Path) -> None:
+    """identity: the loss, to the last bit, or none; the report of the loaded model says it."""
+    pytest.importorskip("matplotlib")
+    for model in (regressor, classifier):
+        model.save(tmp_path / "m")
+        loaded = tdamp.load(tmp_path / "m")
+        assert loaded.pruning_loss_ == model.pruning_loss_
+        loaded.report(tmp_path / "report.html")
+        shown = "Lost by pruning" in (tmp_path / "report.html").read_text()
+        assert shown is (model.pruning_loss_ is not None) is (model is regressor)
+
+
+def test_models_without_the_loss_load(regressor: TDAMPRegressor, tmp_path: Path) -> None:
+    """contract: a folder of a version that did not store it has none; what is no loss is refused."""
+    regressor.save(tmp_path / "m")
+    arrays, config = folder.load(tmp_path / "m")
+    folder.save(tmp_path / "n", arrays, {name: it for name, it in config.items() if name != "pruning"}, "")
+    assert tdamp.load(tmp_path / "n").pruning_loss_ is None
+    for stored in ({"log_score_before": 0.0}, "much", dict.fromkeys(config["pruning"], "1")):
+        folder.save(tmp_path / "n", arrays, config | {"pruning": stored}, "")
+        with pytest.raises(ModelFileError):
+            tdamp.load(tmp_path / "n")
+
+
 def test_learning_goes_on_after_loading(regressor: TDAMPRegressor, tmp_path: Path) -> None:
     """twin: more rows change the loaded model as they change the one that was never saved."""
     regressor.save(tmp_path / "m")

@@ -89,6 +89,10 @@ HOLES = [
     {"units": 5, "error": np.nan},
     {"units": 4, "error": 0.0, "log_score": None},
 ]
+GOALS = [
+    {"keep": keep, "units": 3 + i, "error": 0.1, "warned": i == 0}
+    for i, keep in enumerate(("auto", (1.0, 0.3, np.float64(0.5)), 12, 1, 0.25, 1.0))
+]
 LEVEL = [{**record, "noise_var": [0.3], "log_evidence": 0.0} for record in history(9, (7, 9, 5), 1, held_out=False)]
 FLAT = {"widths": (7, 1), "widths_left": (7, 1), "active_prob": (np.ones(7),), "history": history(3, (7, 1), 1)}
 
@@ -110,6 +114,7 @@ EDGES = {
         CLASS[3:6],
     ),
     "path with holes": (classification(frontier=HOLES, **UNSCORED), CLASS[3:6]),
+    "path with goals of every kind": (classification(frontier=GOALS, **UNSCORED), CLASS[3:6]),
     "constant noise and evidence": (regression(history=LEVEL, held=None), NUMBERS[3:]),
     "no hidden layer": (regression(held=None, **FLAT), ["inputs", *TRAINING]),
     "one row": (regression(held=Held(np.ones(1), np.ones(1), np.ones(1), np.ones(1)), history=[]), NUMBERS[:5]),
@@ -132,6 +137,21 @@ def test_a_path_with_errors_and_names() -> None:
     assert "&lt;a&gt;, b" in page and "c, d, e, f, g, h and 3 more" in page
     assert "Bars are standard errors." in page and "The dotted line is at the smallest network" in page
     assert "The dotted line" not in render(classification())
+
+
+def test_groups_are_counted() -> None:
+    """contract: how many are left of those that keep counts, where units were to go."""
+    assert "42 of 61" in render(classification(groups=(42, 61)))
+    assert "what keep counts" not in render(classification())
+
+
+def test_goals_and_warnings_of_a_path() -> None:
+    """contract: a share, a number, shares of the layers and "auto" stand there as they were asked for; a fit that
+    warned is marked, and without that column nothing is said."""
+    page = render(classification(frontier=GOALS)).replace(NO_BREAK, " ")
+    assert all(f"<td>{text}</td>" in page for text in ("auto", "100 %, 30 %, 50 %", "12", "1", "25 %", "100 %"))
+    assert page.count("<td>yes</td>") == 1 and page.count("<td>no</td>") == len(GOALS) - 1
+    assert "warned" not in render(classification(frontier=PATH))
 
 
 def test_what_pruning_costs_is_shown() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tdamp.engine.prune import progress
 from tdamp.engine.settings import Settings
 from tdamp.selection.held_out import HeldOut
-from tdamp.selection.pruning import pruning_loss
+from tdamp.selection.pruning import furthest, pruning_loss
 from tdamp.selection.snapshots import Judged
 from tdamp.training.data import Data
 from tdamp.training.pruning_loss import PruningLoss
@@ -43,12 +43,23 @@ def test_the_loss_and_its_errors() -> None:
     assert loss.accuracy_after == pytest.approx(1 - wrong[7].mean())
 
 
-def test_how_far_nothing_was_lost() -> None:
-    """contract: the last snapshot on the way that the best on the way does not surely beat."""
+@pytest.mark.parametrize(
+    ("levels", "harmless", "seems"),
+    [
+        ((0.0, 0.0, -0.2, -0.2, -0.5, -0.6, -0.1, -0.1), 0, 4),  # epochs 3 and 4 are alike, but worse than 1 and 2
+        ((0.0, 0.0, 0.0, 0.01, -0.5, 0.02, -0.1, -0.1), 4, 6),  # what comes after a loss is not sure
+        ((0.0, 0.0, 0.1, 0.1, 0.1, 0.1, -0.3, -0.3), 6, 6),
+    ],
+)
+def test_how_far_nothing_was_lost(levels: tuple[float, ...], harmless: int, seems: int) -> None:
+    """contract: the epoch before the first on the way that surely loses against all units; a search begins at the last
+    one that the best on the way does not surely beat."""
     base, none = RNG.normal(-1, 0.2, ROWS), np.zeros(ROWS)
-    levels = (0.0, 0.0, -0.2, -0.2, -0.5, -0.6, -0.1, -0.1)  # epochs 3 and 4 are alike, 5 and 6 are worse
-    loss = pruning_loss(held([base + level for level in levels], [none] * 8), EPOCHS, SETTINGS, 7)
-    assert loss is not None and loss.harmless == progress(SETTINGS, 4)
+    noise = [0.01 * RNG.normal(size=ROWS) for _ in levels]
+    rows = held([base + level + each - each.mean() for level, each in zip(levels, noise, strict=True)], [none] * 8)
+    loss = pruning_loss(rows, EPOCHS, SETTINGS, 7)
+    assert loss is not None and loss.harmless == (progress(SETTINGS, harmless) if harmless else 0)
+    assert furthest(rows, EPOCHS, SETTINGS) == progress(SETTINGS, seems)
 
 
 def test_without_an_epoch_before() -> None:

@@ -28,7 +28,7 @@ from tdamp import Batches, MemMap, Parquet, TDAMPClassifier, TDAMPRegressor
 from tdamp.engine.state import scales_of
 from tdamp.estimators import fitting, from_source
 from tdamp.prediction import batched
-from tdamp.selection import streamed
+from tdamp.selection import refit, streamed
 from tdamp.sources import Source, shuffle
 from tdamp.sources.spill import read, store
 from tdamp.training import checkpoint
@@ -108,6 +108,26 @@ def test_files_train_as_memory_does(tmp_path: Path) -> None:
         np.testing.assert_allclose(p, q, rtol=1e-3, atol=1e-5)
     exact = train(make_job(NETWORK, data.stored.__class__(*data.stored, at), SETTINGS))
     same_bits(exact.state, twin.state)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["number of rows known", "not known"])
+def test_a_search_for_a_size_needs_a_table(small: Path, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """contract: rows that stay in files cannot choose a size, and keep="auto" says so before they are trained on; where
+    their number is known, before they are read."""
+    monkeypatch.setattr(refit, "REFIT_ROWS", 100)
+    read_so_far: list[int] = []
+
+    def batches() -> Iterator[tuple[np.ndarray, ...]]:
+        for batch in in_batches(*problem()):
+            read_so_far.append(len(batch[0]))
+            yield batch
+
+    source = Batches(batches, n_rows=ROWS if known else None, spill_dir=small)
+    with pytest.raises(ValueError, match=r'keep="auto" needs rows that are held out .* 100000 rows at most'):
+        model(keep="auto", max_epochs=10).fit(source)
+    assert bool(read_so_far) is not known and not list(small.iterdir())
+    with pytest.raises(ValueError, match='keep="auto" needs rows'):
+        model(keep="auto", max_epochs=10, early_stopping=False).fit(source)
 
 
 def test_every_source_gives_the_same_network(small: Path) -> None:

@@ -74,15 +74,23 @@ def going_on(folder: Folder) -> Fitted:
     return fit(NETWORK, X, Y, SETTINGS, start=start, sample_weight=X[:, 0] ** 2, checkpoint=folder)
 
 
+def going_on_to_fewer(folder: Folder) -> Fitted:
+    """From another training's posterior, with units that are to go."""
+    start = fit(NETWORK, X, Y, SETTINGS)
+    return fit(
+        NETWORK, X, Y, replace(SETTINGS, keep=0.5, prune_start=0.3, prune_end=0.8), start=start, checkpoint=folder
+    )
+
+
 @pytest.mark.usefixtures("every_epoch")
-@pytest.mark.parametrize("kind", [classes, pruned, paper, going_on])
+@pytest.mark.parametrize("kind", [classes, pruned, paper, going_on, going_on_to_fewer])
 def test_stopped_after_every_epoch(kind: Callable[[Folder], Fitted], tmp_path: Path, monkeypatch: Any) -> None:
     """twin: one that nobody stopped, bit for bit; no epoch is trained twice, and its end is kept too."""
     monkeypatch.setattr(compact, "COMPILATION", 2.5 * compact.PRODUCTS * 128 * WIDE.n_multiply_adds)
     whole, _, trained, _ = in_pieces(lambda: kind(None), 1)
     again, starts, epochs, headers = in_pieces(lambda: kind(tmp_path), 1)
     same(again, whole)
-    if kind is going_on:  # the training before it is done at every start
+    if kind in (going_on, going_on_to_fewer):  # the training before it is done at every start
         trained, epochs = 4, epochs - 4 * starts
     assert epochs == trained and starts > trained and headers[-1]["ended"] is not None
     if kind is classes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from tdamp import Fitted, Network, Outcome, Settings, fit, output_moments
+from tdamp.engine.prune import progress
 
 NETWORK = Network((40, 12, 1))
 RELEVANT = {"scattered": np.arange(1, 40, 4), "clustered": np.r_[5:10, 22:27]}
@@ -113,3 +115,25 @@ def test_groups_count_as_one_under_the_paper_s_rule() -> None:
     fitted, _ = watched(settings, groups=PAIRS, monitor=lambda _: next(scores))
     assert fitted.outcome is Outcome.OK
     assert len(fitted.history) == 3 and fitted.epoch == 2
+
+
+def test_units_go_on_schedule_where_a_training_goes_on() -> None:
+    """identity: the epochs of the schedule are those of the new training, for units, data weight and memory alike."""
+    start = fit(NETWORK, *problem(RELEVANT["scattered"]), Settings(max_epochs=7, batch_size=50))
+    goal = Settings(max_epochs=10, batch_size=50, keep=0.3, prune_start=0.4, prune_end=0.8)
+    fitted, there = watched(goal, start=start)
+    counts = [sum(map(len, units)) for units in there]
+    assert counts[:4] == [52] * 4 and counts[7:] == [16, 16, 16]
+    assert counts[4:7] == [round(52 - 36 * progress(goal, epoch)) for epoch in (5, 6, 7)]
+    new = [record["data_weight"] for record in fitted.history[7:]]
+    assert new == [goal.data_weight_at(epoch) for epoch in range(10)] and len(fitted.history) == 17
+
+
+def test_a_goal_that_is_met_stays_met_where_a_training_goes_on() -> None:
+    """contract: no unit comes back, none goes, and the schedule is not run again."""
+    goal = Settings(max_epochs=10, batch_size=50, keep=0.3, data_weight=(1.0, 2.0, 3.0))
+    start = fit(NETWORK, *problem(RELEVANT["scattered"]), goal)
+    for later in (goal, replace(goal, keep=0.6), replace(goal, keep=None, max_params=start.network.n_params)):
+        fitted, _ = watched(later, start=start)
+        assert [kept.tolist() for kept in fitted.kept] == [kept.tolist() for kept in start.kept]
+        assert all(record["data_weight"] == 3 for record in fitted.history[10:])

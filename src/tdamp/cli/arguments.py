@@ -142,6 +142,36 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prediction", choices=("posterior", "mean"), help="by the posterior, or its mean alone")
 
 
+def add_goal(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what pruning is to leave, and whether columns may go; only one goal can be given."""
+    goal = parser.add_mutually_exclusive_group()
+    goal.add_argument(
+        "--keep",
+        type=keep,
+        metavar="auto|0.3|40",
+        help="what remains of the hidden units: a share, their number, a share for the inputs and each hidden layer, "
+        "such as 1,0.3,0.3, or auto, the smallest network that rows held out cannot tell from the best",
+    )
+    goal.add_argument("--max-params", type=count, metavar="N", help="in place of --keep: most parameters")
+    goal.add_argument(
+        "--max-multiply-adds", type=count, metavar="N", help="in place of --keep: most multiply-adds a row"
+    )
+    add_prune_inputs(parser)
+
+
+def add_prune_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets columns go."""
+    help = "columns may go, too, and count towards --keep"
+    parser.add_argument("--prune-inputs", action="store_true", help=help)
+
+
+def prunes_inputs(args: argparse.Namespace) -> bool:
+    """Whether columns may go: where that is asked for, in words or by a share of the inputs below one, and where the
+    paper's rule prunes, which counts them."""
+    by_share = isinstance(args.keep, tuple) and args.keep[0] != 1
+    return bool(args.prune_inputs or by_share or getattr(args, "preset", None) == "paper")
+
+
 def image(text: str) -> tuple[int, int]:
     """Height and width of an image, such as 8x8."""
     parts = text.lower().split("x")

@@ -88,7 +88,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=arguments.coverage, default=1e-5, help="privacy: delta, 1e-5 by default")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto")
     parser.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of layers")
-    parser.add_argument("--keep", type=arguments.keep, metavar="0.3|40", help="what remains of the units")
+    parser.add_argument("--keep", type=arguments.keep, metavar="0.3|40", help="what remains of the hidden units")
+    arguments.add_prune_inputs(parser)
     parser.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     parser.add_argument("--batch-size", type=arguments.count, metavar="N", help="rows; chosen by the data's size")
     parser.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out")
@@ -210,6 +211,8 @@ def _check_privacy(args: argparse.Namespace) -> None:
 def _params(args: argparse.Namespace) -> dict[str, Any]:
     """Parameters of the estimator, as JSON can hold them."""
     options = {"keep": args.keep, "prior": args.prior, "batch_size": args.batch_size}
+    if args.keep is not None:
+        options["prune_inputs"] = arguments.prunes_inputs(args)
     return {
         "hidden_layer_sizes": list(args.hidden),
         **{name: jsonable(value) for name, value in options.items() if value is not None},

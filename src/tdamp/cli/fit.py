@@ -40,18 +40,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     fit.add_argument("--out", type=Path, required=True, metavar="MODEL", help="folder for the model")
     fit.add_argument("--task", choices=("auto", "regression", "classification"), default="auto", help="auto by default")
     fit.add_argument("--hidden", type=arguments.widths, default=(64, 64), metavar="64,64", help="widths of the layers")
-    fit.add_argument(
-        "--keep",
-        type=arguments.keep,
-        metavar="auto|0.3|40",
-        help="what remains of the hidden units: a share, their number, a share for the inputs and each hidden layer, "
-        "such as 1,0.3,0.3, or auto, the smallest network that rows held out cannot tell from the best",
-    )
-    fit.add_argument("--prune-inputs", action="store_true", help="columns may go, too, and count towards --keep")
-    fit.add_argument("--max-params", type=arguments.count, metavar="N", help="in place of --keep: most parameters")
-    fit.add_argument(
-        "--max-multiply-adds", type=arguments.count, metavar="N", help="in place of --keep: most multiply-adds a row"
-    )
+    arguments.add_goal(fit)
     fit.add_argument("--prior", choices=("gaussian", "group", "burst"), help="of the weights; gaussian by default")
     arguments.add_engine(fit)
     fit.add_argument(
@@ -179,7 +168,7 @@ def _fit_estimator(args: argparse.Namespace, encoder: Encoder, x: np.ndarray, y:
         keep=args.keep,
         max_params=args.max_params,
         max_multiply_adds=args.max_multiply_adds,
-        prune_inputs=args.prune_inputs or (isinstance(args.keep, tuple) and args.keep[0] != 1),
+        prune_inputs=arguments.prunes_inputs(args),
         groups=encoder.groups.tolist(),
         random_state=args.seed,
         verbose=0 if args.quiet else 1,

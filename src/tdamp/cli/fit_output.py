@@ -50,6 +50,9 @@ def size_rows(estimator: Estimator) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("", "asked for", "left")]
     rows.append(("network", "-".join(map(str, asked["widths"])), "-".join(map(str, left["widths"]))))
     rows.append(("units (inputs and hidden)", format_number(asked["units"]), format_number(left["units"])))
+    if estimator.settings_.prunes:
+        groups, total = estimator.n_groups_
+        rows.append(("groups (what keep counts)", format_number(total), format_number(groups)))
     rows.append(("parameters", format_number(asked["parameters"]), format_number(left["parameters"])))
     return rows
 
@@ -133,7 +136,11 @@ def pruning_line(estimator: Estimator) -> str:
         estimator.pruning_loss_,
     )
     if loss is None:
-        return f"{line}; no rows were held out to say what that cost."
+        judged = any("held_out" in record for record in estimator.fitted_.history)
+        return (
+            f"{line}; {'no epoch had all units to compare with' if judged else 'no rows were held out'}, so that "
+            + ("nothing says what that cost.")
+        )
     measure = "accuracy" if estimator.network_.output.has_classes else "R2"
     return (
         f"{line}. By rows held out {measure} was {loss.accuracy_before:.3f} before and {loss.accuracy_after:.3f} after "

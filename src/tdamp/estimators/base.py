@@ -66,7 +66,8 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
     random_state : seed of the start, the order of the data, and the rows held out.
     warm_start : a second `fit` goes on from the first one's posterior. Rows that the first one held out are held out
         again. If it learned from all, or from other rows, none can say when to stop: then all of `max_epochs` are
-        trained, predictions stay as wide as they were, and a warning says so.
+        trained, predictions stay as wide as they were, and a warning says so. With a smaller `keep` units go on the
+        schedule of the new fit.
     devices : "all", or how many devices share every minibatch, with the same result but for rounding; None: one. The
         five folds of `early_stopping`, and predictions, use one.
     verbose : 0 silent, 1 a progress bar, 2 a line for each epoch; of several processes the first one shows it.
@@ -83,6 +84,9 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
     noise_var_ : learned noise variance, in the units of y squared (one for each output).
     active_prob_, feature_active_prob_ : P(a unit is needed), layer by layer, and of the inputs.
     n_units_, n_iter_ : units that remain, epochs trained.
+    n_groups_ : groups that remain and groups that there were, of the inputs and hidden units that `keep` counts.
+    pruning_loss_ : what pruning cost by rows that were not trained on: log score, and R2 or accuracy, before and after,
+        with the standard errors of the differences; None where nothing was pruned, or nothing judged it.
     history_ : a frame with a row for each epoch.
     fitted_ : the engine's result (`tdamp.Fitted`).
     x_mean_, x_scale_ : the inputs' scales.

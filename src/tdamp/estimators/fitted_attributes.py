@@ -68,7 +68,7 @@ class FittedAttributes(SelectorMixin):
     def pruning_loss_(self) -> PruningLoss | None:
         """Log score, and accuracy or R2, before and after pruning, by rows that were not trained on.
 
-        None if nothing was pruned, or no rows were held out.
+        None if nothing was pruned, no rows were held out, or no epoch had all units to compare with.
         """
         return self._need_fitted().pruning
 

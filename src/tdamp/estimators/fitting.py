@@ -27,7 +27,7 @@ from ..training.outcome import Outcome, TrainingWarning, users_level
 from ..training.progress import Show, watching
 from ..training.stored import Streamed
 from .from_source import prepare_source
-from .harm import harm
+from .harm import warn_of_pruning
 from .parameters import group_ids_of, seed_of
 from .preprocess import Prepared, prepare
 
@@ -78,13 +78,7 @@ def fit_prepared(estimator: Any, prepared: Prepared) -> None:
     estimator.settings_ = settings
     if fitted.outcome is not Outcome.OK:
         TrainingWarning.warn(fitted.outcome)
-    loss = fitted.pruning
-    if loss is not None and loss.hurts and estimator.n_groups_[0] < estimator.n_groups_[1]:
-        warnings.warn(
-            f'{harm(estimator, loss)}. Use a larger keep, or keep="auto" for the smallest network that loses nothing.',
-            TrainingWarning,
-            stacklevel=users_level(),
-        )
+    warn_of_pruning(estimator, prepared)
     if start is not None and prepared.fraction is not None and fitted.unseen is None:
         warnings.warn(
             "this fit goes on from one that may have learned from any of these rows, so none can tell when to "

@@ -12,13 +12,13 @@ from sklearn.utils.validation import validate_data
 
 from ..engine.settings import check_network
 from ..numerics.scaling import identity_scales, scaled
-from ..selection.refit import REFIT_ROWS
+from ..selection.refit import REFIT_ROWS, check_search
 from ..selection.streamed import CHUNK_NUMBERS
 from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
-from .parameters import likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
+from .parameters import is_auto, likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
 from .preprocess import Prepared, check_continues, continued
 
 SOURCES = 2**31
@@ -30,8 +30,8 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
     """What `fit(source)` is to train; its files are gone at the end of the block."""
     if y is not None or sample_weight is not None:
         raise ValueError("y and sample_weight come from the source: call fit(source) without them")
-    _check_parameters(estimator)
     start = continued(estimator)
+    _check_parameters(estimator, source.n_rows or 1, start is not None)
     rng = np.random.default_rng((SOURCES, seed_of(estimator.random_state)))
     with spilling(source.spill_dir) as folder:
         with reading(estimator.verbose, "reading", source.n_rows) as tick:
@@ -40,11 +40,13 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
         network = network_of(estimator)
         check_continues(estimator, network, first=start is None)
         settings, holds_out = settings_of(estimator, network, known.n_rows)
-        whole = of_whole(estimator, settings)
+        whole = of_whole(estimator, [settings])
         settings, *others = with_goal(estimator, network, settings)
         fraction = estimator.validation_fraction if holds_out else None
         n_rows, n_inputs = known.n_rows, known.shape.n_inputs
         few = n_rows <= REFIT_ROWS and n_rows * n_inputs <= CHUNK_NUMBERS
+        if whole:
+            check_search(settings, n_rows, few and holds_out, start is not None)
         with reading(estimator.verbose, "shuffling", n_rows) as tick:
             held = 0 if few or start is not None or fraction is None else min(ceil(fraction * n_rows), MOST_HELD)
             to_x, to_y = (
@@ -55,11 +57,13 @@ def prepare_source(estimator: Any, source: Source, y: Any, sample_weight: Any) -
         yield Prepared(network, data.in_memory() if few else data, settings, fraction, start, others, whole=whole)
 
 
-def _check_parameters(estimator: Any) -> None:
-    """Raise ValueError for parameters that cannot be, before anything is read."""
+def _check_parameters(estimator: Any, n_rows: int, continues: bool) -> None:
+    """Raise ValueError for parameters that cannot be, before anything is read; there are `n_rows` at least."""
     trial = network_of(estimator, 1, 2)
     check_network(trial)
-    settings_of(estimator, trial, REFIT_ROWS)
+    settings, holds_out = settings_of(estimator, trial, REFIT_ROWS)
+    if is_auto(estimator.keep):
+        check_search(settings, n_rows, holds_out, continues)
     if estimator.checkpoint_dir is not None and estimator.random_state is None:
         raise ValueError("checkpoint_dir: give random_state a number, or a source's rows come in another order")
 

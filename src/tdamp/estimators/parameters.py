@@ -135,9 +135,11 @@ def with_goal(estimator: Any, network: Network, settings: Settings) -> list[Sett
     return [replace(staged(settings, epochs, memory), **goal) for memory in memories]
 
 
-def of_whole(estimator: Any, settings: Settings) -> Settings | None:
-    """The settings of the network with all units that keep="auto" is compared with; None for another goal."""
-    return replace(settings, prune_inputs=bool(estimator.prune_inputs)) if is_auto(estimator.keep) else None
+def of_whole(estimator: Any, plain: Sequence[Settings]) -> list[Settings]:
+    """The settings of the network with all units that keep="auto" is compared with, of which rows held out choose as
+    they do without a goal; none for another goal."""
+    same: dict[str, Any] = {"prune_inputs": bool(estimator.prune_inputs), "ranking": "loss"}
+    return [replace(settings, **same) for settings in plain] if is_auto(estimator.keep) else []
 
 
 def anneals(estimator: Any, network: Network, n_rows: int) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.network import Network
 from ..engine.settings import Settings, check_network
 from ..numerics.scaling import identity_scales, input_scales, scaled
+from ..selection.refit import check_search
 from ..training.data import Data
 from ..training.fitted import Fitted
 from ..training.outcome import TrainingWarning, users_level
@@ -49,7 +50,7 @@ class Prepared:
     start: Fitted | None = None
     others: Sequence[Settings] = ()
     streams: bool = False
-    whole: Settings | None = None
+    whole: Sequence[Settings] = ()
 
 
 def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Prepared:
@@ -63,7 +64,9 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Prepared:
     compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
     plain = (settings, *([counted_once(settings)] if compares else []))
     aimed = [aim for one in plain for aim in with_goal(estimator, network, one)]
-    whole = of_whole(estimator, settings)
+    whole = of_whole(estimator, plain)
+    if whole:
+        check_search(aimed[0], len(data.x), fraction is not None, start is not None)
     return Prepared(network, data, aimed[0], fraction, start, aimed[1:], whole=whole)
 
 

@@ -20,6 +20,7 @@ from ..training.best import Best
 from ..training.data import check_groups
 from .client import network_of
 from .messages import Arrays, Broadcast, broadcast_from, named
+from .quality import Judged
 from .rounds import Record
 from .server import Server
 from .terms import Terms
@@ -50,6 +51,8 @@ def save(folder: str | Path, request: dict[str, Any], estimator: Any, server: Se
         best = Broadcast(server.best.state, server.best.kept[0], None, np.asarray(0.0), np.asarray(0))
         arrays |= {f"best.{name}": array for name, array in named(best).items()}
         arrays |= {f"best_kept.{l}": np.asarray(kept, np.int64) for l, kept in enumerate(server.best.kept)}
+    if server.whole is not None:
+        arrays |= {f"whole.{name}": np.asarray(sums) for name, sums in server.whole._asdict().items()}
     for l, moves in enumerate(server.velocity or ()):
         arrays |= {f"velocity.{l}.{part}": np.asarray(move) for part, move in zip(PARTS, moves, strict=True)}
     arrays |= {f"{server.rule.name}.{name}": array for name, array in server.rule.to_arrays(server.memory).items()}
@@ -122,6 +125,8 @@ def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
         best = broadcast_from(below(arrays, "best"), n_layers, terms.settings.prior).state
         kept = [arrays[f"best_kept.{l}"] for l in range(n_layers)]
         server.best = Best(float(score), int(when), best, network_of(terms, best), kept)
+    if "whole.scores" in arrays:  # not in those of older versions
+        server.whole = Judged(**below(arrays, "whole"))
     if any(name.startswith("velocity.") for name in arrays):
         server.velocity = [(arrays[f"velocity.{l}.weight"], arrays[f"velocity.{l}.bias"]) for l in range(n_layers)]
     server.memory = server.rule.from_arrays(below(arrays, server.rule.name), n_layers)

@@ -26,6 +26,7 @@ from ..training.ranking import Ranking
 from . import calibration, held_out
 from .messages import Belief, Broadcast, FinalReport, Upload
 from .packing import pack_upload, unpack_broadcast
+from .quality import Judged, held_out_errors, no_errors
 from .terms import Terms
 
 
@@ -56,16 +57,17 @@ class Client:
         scores = self.score_held_out(broadcast)
         return work.upload(self, state, stats, log_evidence, scores)
 
-    def score_held_out(self, broadcast: Broadcast) -> np.ndarray:
-        """Log scores of the rows held out under the posterior that was sent; zeros for the random start."""
-        if not broadcast.epochs_done:
-            return np.zeros(calibration.n_scores(self.terms.network, self.terms.hold_out))
-        return self._scores(posterior_of(self.terms, broadcast))
+    def score_held_out(self, broadcast: Broadcast) -> Judged:
+        """Scores and errors of the rows held out under the posterior that was sent; zeros for the random start."""
+        return self._judged(posterior_of(self.terms, broadcast) if broadcast.epochs_done else None)
 
-    def _scores(self, fitted: Fitted) -> np.ndarray:
-        if self.held is None:
-            return np.zeros(calibration.n_scores(self.terms.network, self.terms.hold_out))
-        return calibration.held_out_scores(fitted, self.held)
+    def _judged(self, fitted: Fitted | None) -> Judged:
+        terms = self.terms
+        errors = no_errors(terms)
+        if fitted is None or self.held is None:
+            return Judged(np.zeros(calibration.n_scores(terms.network, terms.hold_out)), errors)
+        errors = None if errors is None else held_out_errors(fitted, self.held)
+        return Judged(calibration.held_out_scores(fitted, self.held), errors)
 
     def report(self, fitted: Fitted) -> FinalReport:
         """This client's report on the final posterior."""
@@ -75,7 +77,8 @@ class Client:
             at_rows = predicted(fitted, x)
             known = weight.astype(np.float64) @ (at_rows.aleatoric_var / at_rows.var)
         lost = lost_without_inputs(fitted, x, y, self.ids)
-        return FinalReport(lost, np.asarray(self.n_rows), self._scores(fitted), known)
+        judged = self._judged(fitted)
+        return FinalReport(lost, np.asarray(self.n_rows), judged.scores, known, judged.errors)
 
     @property
     def n_rows(self) -> float:
@@ -163,7 +166,7 @@ class _LocalTraining:
             places = zip(broadcast.anchors, compact.rows_in(state.layers, index), columns, strict=True)
             self.anchors = jax.device_put(tuple(_take(anchor, rows, cols) for anchor, rows, cols in places))
 
-    def upload(self, client: Client, state: State, stats: Any, log_evidence: Any, scores: np.ndarray) -> Upload:
+    def upload(self, client: Client, state: State, stats: Any, log_evidence: Any, judged: Judged) -> Upload:
         """The upload, without the padding."""
         active, n_rows, losses = active_units(state), client.n_rows, ()
         if self.sends_losses:
@@ -177,7 +180,10 @@ class _LocalTraining:
         noise = np.asarray(state.noise_var)
         noise_stats = jax.tree.map(lambda sums: np.asarray(sums, noise.dtype), stats)
         mean_evidence = np.asarray(log_evidence / n_rows, noise.dtype)
-        upload = Upload(posterior, noise, noise_stats, mean_evidence, np.asarray(n_rows, np.float64), scores, losses)
+        upload = Upload(
+            posterior, noise, noise_stats, mean_evidence, np.asarray(n_rows, np.float64), judged.scores, losses
+        )
+        upload = upload._replace(errors=judged.errors)
         return pack_upload(upload, [layer.base_var for layer in layers]) if self.packs else upload
 
 

@@ -43,8 +43,9 @@ class Upload(NamedTuple):
     `noise_stats` are sums over the rows of the last local epoch; `log_evidence` is the mean of the first local epoch's
     rows, each before it was learned from (in this round). `judged` are the log scores of rows held out, under the
     posterior that was sent (`calibration.held_out_scores`). `losses` are what the client's rows are expected to lose
-    without each unit's group (`engine.ranking`), layer by layer; none where units are not to be removed by that. The
-    fields' names are those of the wire format.
+    without each unit's group (`engine.ranking`), layer by layer; none where units are not to be removed by that.
+    `errors` are sums of errors of the rows held out, under that posterior, too (`quality.held_out_errors`); none where
+    no pruning is to be judged. The fields' names are those of the wire format.
     """
 
     posterior: tuple[Belief, ...]
@@ -54,19 +55,21 @@ class Upload(NamedTuple):
     n_rows: np.ndarray
     judged: np.ndarray
     losses: tuple[np.ndarray, ...] = ()
+    errors: np.ndarray | None = None
 
 
 class FinalReport(NamedTuple):
     """A client's report on the final posterior.
 
-    `lost` is the log likelihood that its rows lose without each input; `judged` as in an upload, of this posterior;
-    `known` is how many of its rows determine the noise, a number for each target of a regression.
+    `lost` is the log likelihood that its rows lose without each input; `judged` and `errors` as in an upload, of this
+    posterior; `known` is how many of its rows determine the noise, a number for each target of a regression.
     """
 
     lost: np.ndarray
     n_rows: np.ndarray
     judged: np.ndarray
     known: np.ndarray
+    errors: np.ndarray | None = None
 
 
 class Broadcast(NamedTuple):
@@ -98,7 +101,8 @@ def upload_from(arrays: Arrays, n_layers: int) -> Upload:
     moments = Moments(0, 0)  # type: ignore[arg-type]  # only the structure matters
     belief: Any = Belief(_weight(arrays), moments, 0)  # type: ignore[arg-type]
     losses: Any = (0,) * n_layers if "losses.0" in arrays else ()
-    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0, losses), arrays)  # type: ignore[arg-type]
+    errors: Any = 0 if "errors" in arrays else None
+    return _fill(Upload((belief,) * n_layers, 0, NoiseStats(0, 0), 0, 0, 0, losses, errors), arrays)  # type: ignore[arg-type]
 
 
 def broadcast_from(arrays: Arrays, n_layers: int, prior: str) -> Broadcast:

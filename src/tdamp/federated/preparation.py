@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from math import ceil
 from numbers import Real
 from typing import Any
 
@@ -17,16 +18,18 @@ from ..engine.network import Network
 from ..engine.settings import Settings
 from ..engine.state import State, start
 from ..estimators import defaults
+from ..estimators.harm import goal_name, harm
 from ..estimators.parameters import group_ids_of, is_auto, kept, likelihood_of, network_of, settings_of
 from ..training.calibration import Calibration
 from ..training.data import check_groups
 from ..training.fitted import Fitted
-from ..training.outcome import Outcome, TrainingWarning
+from ..training.outcome import Outcome, TrainingWarning, users_level
 from . import calibration as calibrate
 from . import schedule
 from .aggregation.base import weighted_sum
 from .aggregation.catalog import rule_named
 from .messages import FinalReport
+from .quality import Judged, pruning_loss
 from .server import Server
 from .summary import Summary, merged, scales_after, scaling_of
 from .terms import Terms
@@ -147,8 +150,10 @@ def set_fitted(
     estimator: Any, server: Server, history: Sequence[Mapping[str, Any]], reports: Sequence[FinalReport] | None
 ) -> Any:
     """Give the estimator its fitted attributes; `reports` are the clients' final ones, None in a private federation."""
-    calibration = calibration_of(server, reports)
-    estimator.fitted_ = replace(fitted_of(server, history), calibration=calibration)
+    calibration, loss = calibration_of(server, reports), None
+    if reports is not None and server.terms.prunes_exactly:
+        loss = pruning_loss(server.terms.network, server.whole, _judged(reports))
+    estimator.fitted_ = replace(fitted_of(server, history), calibration=calibration, pruning=loss)
     if estimator.fitted_.outcome is not Outcome.OK:
         TrainingWarning.warn(estimator.fitted_.outcome)
     estimator.network_ = server.terms.network
@@ -159,7 +164,37 @@ def set_fitted(
         if reports is None
         else _total([report.lost for report in reports])
     )
+    if reports is not None and server.terms.prunes_exactly:
+        _warn_of_pruning(estimator, server, _judged(reports))
     return estimator
+
+
+def _judged(reports: Sequence[FinalReport]) -> Judged:
+    return Judged.total([Judged(report.judged, report.errors) for report in reports])
+
+
+def _warn_of_pruning(estimator: Any, server: Server, judged: Judged) -> None:
+    """Warn where pruning cost more than the clients' rows allow for, or where they cannot say what it cost."""
+    left, total = estimator.n_groups_
+    loss = estimator.fitted_.pruning
+    if left < total and loss is None:
+        reason = "no round began with all units"
+        remedy = f"rounds={ceil(1 / server.terms.settings.prune_start)} or more"
+        if not server.terms.hold_out or not judged.scores[-1] > 0:
+            reason, remedy = "clients hold none out", "early_stopping=True and more rows at the clients"
+        warnings.warn(
+            f"{left} of {total} groups are left, and no rows say what it cost that the others went: {reason}. "
+            f"Use {remedy}, or compare the scores of rows of your own with those of a federation without a goal.",
+            TrainingWarning,
+            stacklevel=users_level(),
+        )
+    if loss is not None and loss.hurts:
+        warnings.warn(
+            f"{harm(estimator, loss)}. Use a larger {goal_name(server.terms.settings)}, or more rounds, so that "
+            "the units that remain can take over.",
+            TrainingWarning,
+            stacklevel=users_level(),
+        )
 
 
 def calibration_of(server: Server, reports: Sequence[FinalReport] | None) -> Calibration | None:

@@ -28,6 +28,7 @@ from .aggregation.step import Velocity, recentred, settled, stepped
 from .client import network_of
 from .messages import Belief, Broadcast, Upload
 from .packing import pack_broadcast, unpack_upload
+from .quality import Judged
 from .terms import Terms
 
 _m_step = partial(jax.jit, static_argnums=0)(m_step)
@@ -54,6 +55,7 @@ class Server:
         self.best: Best | None = None
         self.log_score: float | None = None  # of the posterior before the last round
         self.posterior_round = 0  # the round that `state` is from
+        self.whole: Judged | None = None  # of the last posterior with all units
         self.floored = 0  # cavities of the last round at their floor
 
     @property
@@ -99,7 +101,7 @@ class Server:
         trusted = trust(self.state.layers, uploads) if self.terms.robust else dict.fromkeys(uploads, 1.0)
         clients = [k for k in uploads if trusted[k] > 0]
         shares = shares_of([self.rows[k] * trusted[k] for k in clients])
-        self._score(sum(uploads[k].judged for k in clients))
+        self._score([Judged(uploads[k].judged, uploads[k].errors) for k in clients])
         first, posteriors = not self.rounds_done, {k: self.recentred(uploads[k].posterior) for k in clients}
         result = self.rule.aggregate(
             Round(
@@ -167,9 +169,13 @@ class Server:
         if self.best is not None and self.best.at < self.rounds_done - 1:
             self.state, self.kept, self.posterior_round = self.best.state, list(self.best.kept), self.best.at
 
-    def _score(self, judged: Any) -> None:
-        """Score the posterior as it is; one that is still to lose units is no candidate for the best."""
-        self.log_score = calibration.log_score(self.terms.network, judged)
+    def _score(self, judged: Sequence[Judged]) -> None:
+        """Score the posterior as it is; one that is still to lose units is no candidate for the best, and the last one
+        with all units is what pruning is compared with."""
+        total = Judged.total(judged)
+        self.log_score = calibration.log_score(self.terms.network, total.scores)
+        if total.errors is not None and self.log_score is not None and self.network.widths == self.terms.network.widths:
+            self.whole = total
         if self.log_score is not None and self.is_settled:
             candidate = Best(self.log_score, self.rounds_done, self.state, self.network, self.kept)
             self.best = candidate.better(self.best)

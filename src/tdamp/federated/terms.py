@@ -81,7 +81,12 @@ class Terms:
     @property
     def sends_losses(self) -> bool:
         """Whether uploads say what would be lost without each unit's group."""
-        return self.settings.prunes and self.settings.pruning == "exact" and self.settings.ranking == "loss"
+        return self.prunes_exactly and self.settings.ranking == "loss"
+
+    @property
+    def prunes_exactly(self) -> bool:
+        """Whether units go by the exact rule, whose cost rows held out judge."""
+        return self.settings.prunes and self.settings.pruning == "exact"
 
     @property
     def noise_at_clients(self) -> bool:

@@ -16,6 +16,7 @@ from ..factors.priors import base as priors
 from . import calibration
 from .messages import Arrays, Belief, FinalReport, Upload, named
 from .packing import pack_upload
+from .quality import Judged, are_errors, no_errors
 from .server import Server
 
 WIDEST = 4.0
@@ -68,7 +69,9 @@ def _expected(server: Server) -> Upload:
     stats = mstep.no_stats(server.network, server.terms.local.noise_update, noise_var.dtype)
     zero, losses = np.zeros((), noise_var.dtype), tuple(np.zeros(len(layer.offset)) for layer in server.state.layers)
     ranked = losses if server.terms.sends_losses else ()
-    upload = Upload(posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked)
+    upload = Upload(
+        posterior, noise_var, stats, zero, np.zeros(()), _no_scores(server), ranked, no_errors(server.terms)
+    )
     base_vars = [layer.base_var for layer in server.state.layers]
     return pack_upload(upload, base_vars) if server.terms.precision == "factored" else upload
 
@@ -101,7 +104,7 @@ def _numbers(server: Server, upload: Upload) -> str | None:
     if n_rows <= 0:
         return f"n_rows is {n_rows:g}: expected a positive number."
     most = sum(server.rows.values()) + n_rows / (1 - server.terms.hold_out)  # the weights of single rows are not known
-    if problem := _problem_of_scores(server, upload.judged, most):
+    if problem := _problem_of_scores(server, Judged(upload.judged, upload.errors), most):
         return problem
     if abs(weight - n_rows) > ROUNDING * n_rows:
         return f"noise_stats.weight is {weight:g}: expected n_rows, {n_rows:g}, as every row counts once."
@@ -118,7 +121,7 @@ def problem_of_report(server: Server, report: FinalReport) -> str | None:
     """None for a report that may be used, or a sentence that says what is wrong with it."""
     network = server.terms.network
     known = np.zeros(network.n_targets if network.output.is_calibrated else 0)
-    like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known)
+    like = FinalReport(np.zeros(network.widths[0]), np.zeros(()), _no_scores(server), known, no_errors(server.terms))
     problem = _form(named(report), named(like))
     if problem:
         return problem
@@ -127,20 +130,27 @@ def problem_of_report(server: Server, report: FinalReport) -> str | None:
         return f"n_rows is {n_rows:g}: expected a positive number."
     if not ((report.known >= 0) & (report.known <= n_rows * (1 + ROUNDING))).all():
         return f"known is {_short(report.known)}: expected at most n_rows, {n_rows:g}."
-    return _problem_of_scores(server, report.judged, n_rows / (1 - server.terms.hold_out) + sum(server.rows.values()))
+    judged, most = (
+        Judged(report.judged, report.errors),
+        n_rows / (1 - server.terms.hold_out) + sum(server.rows.values()),
+    )
+    return _problem_of_scores(server, judged, most)
 
 
 def _no_scores(server: Server) -> np.ndarray:
     return np.zeros(calibration.n_scores(server.terms.network, server.terms.hold_out))
 
 
-def _problem_of_scores(server: Server, judged: np.ndarray, most: float) -> str | None:
+def _problem_of_scores(server: Server, sums: Judged, most: float) -> str | None:
     """Scores of rows held out: of as many as there can be, and each of a size that log densities have."""
+    judged, errors = sums
     rows = judged[-1]
     if not 0 <= rows <= most or (server.terms.hold_out == 0 and judged.any()):
         return f"judged is {_short(judged)}: expected log scores and, at the end, the number of rows held out for them."
     if np.abs(judged[:-1]).max() > MOST_NATS * rows:
         return f"judged reaches {np.abs(judged[:-1]).max():.2g}: expected log scores of {rows:g} rows."
+    if errors is not None and not are_errors(errors):
+        return f"errors are {_short(errors)}, which no rows have: expected sums of squares."
     return None
 
 

@@ -14,6 +14,7 @@ from ..engine.settings import Settings, check_network
 from ..io.errors import ModelFileError
 from ..training.fitted import Fitted
 from ..training.outcome import Outcome
+from ..training.pruning_loss import PruningLoss
 from . import folder as model_folder
 from .arrays import Arrays, calibration_arrays, restore_calibration, restore_state, state_arrays
 from .model_card import card
@@ -46,6 +47,7 @@ def save(estimator: Estimator, folder: str | Path, **extra: Any) -> None:
         "asked": asdict(estimator.network_),
         "outcome": fitted.outcome.name,
         "epoch": fitted.epoch,
+        "pruning": None if fitted.pruning is None else _json(fitted.pruning._asdict()),
         "n_rows": estimator.n_rows_,
         "settings": _json(asdict(estimator.settings_)),
         "history": [_json(record) for record in fitted.history],
@@ -91,6 +93,7 @@ def _restore(arrays: Arrays, config: dict[str, Any]) -> Estimator:
         epoch,
         restore_calibration(network, arrays),
         prediction=settings.prediction,
+        pruning=_pruning_loss(config.get("pruning")),
     )
     estimator.network_ = asked
     estimator.n_rows_ = _count("n_rows", config["n_rows"])
@@ -133,6 +136,16 @@ def _history(config: dict[str, Any]) -> tuple[tuple[dict[str, Any], ...], int]:
     if history and not 0 < history[epoch - 1]["counted"] < np.inf:
         raise ModelFileError("the history has an epoch that counted no data")
     return history, epoch
+
+
+def _pruning_loss(stored: dict[str, Any] | None) -> PruningLoss | None:
+    """What pruning cost; None where nothing judged it, and in the folders of versions that did not store it."""
+    if stored is None:
+        return None
+    loss = PruningLoss(**stored)
+    if not all(isinstance(value, int | float) for value in loss):
+        raise ModelFileError("what pruning cost is said in something else than numbers")
+    return loss
 
 
 def _restore_feature_names(estimator: Estimator, stored: Any) -> None:

@@ -106,6 +106,7 @@ class Facts:
     active_prob: P(active) of all units asked for, a layer at a time, inputs first; 0 for removed ones.
     feature_names: of all inputs; () numbers them. image_shape: (height, width) if the inputs are an image's pixels.
     epoch: whose posterior it is, counted from 1; None is the last.
+    groups: those left and those there were of what `keep` counts, where units were to go.
     pruning: what pruning costs on rows not trained on, where it was judged.
     frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error; and, where
         known, error_se or rmse_se and log_score_se, lost and lost_se against the best model, names of removed columns.
@@ -129,6 +130,7 @@ class Facts:
     notes: Sequence[str] = ()
     epoch: int | None = None
     pruning: PruningLoss | None = None
+    groups: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for facts that contradict each other."""

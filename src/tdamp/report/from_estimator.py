@@ -73,6 +73,7 @@ def facts_of(
         notes=tuple(notes),
         epoch=fitted.epoch or None,
         pruning=fitted.pruning,
+        groups=estimator.n_groups_ if estimator.settings_.prunes else None,
     )
 
 

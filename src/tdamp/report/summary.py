@@ -96,6 +96,7 @@ def details(facts: Facts) -> list[Line]:
             _before_after(sum(facts.widths[:-1]), sum(facts.widths_left[:-1])),
             "inputs and hidden units, asked for and left",
         ),
+        *([] if facts.groups is None else [groups(*facts.groups)]),
         Line("Parameters", _before_after(before, after), "weights and biases, before and after pruning"),
     ]
     if facts.pruning is not None:
@@ -114,6 +115,13 @@ def details(facts: Facts) -> list[Line]:
     if facts.held is not None:
         lines.insert(1, Line("Rows scored", f"{len(facts.held.y):,}", facts.held.where))
     return lines
+
+
+def groups(left: int, total: int) -> Line:
+    """What `keep` counts."""
+    return Line(
+        "Groups", f"{left:,} of {total:,}", "what keep counts: hidden units, and inputs or groups of them that may go"
+    )
 
 
 def pruning(loss: PruningLoss, task: str) -> Line:

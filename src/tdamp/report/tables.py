@@ -48,6 +48,9 @@ def frontier(facts: Facts) -> str:
     if any(row.get("removed") for row in rows):
         head.append("columns removed")
         cells = [[*cell, _removed(row.get("removed", ()))] for cell, row in zip(cells, rows, strict=True)]
+    if any("warned" in row for row in rows):
+        head.append("warned")
+        cells = [[*cell, "yes" if row.get("warned") else "no"] for cell, row in zip(cells, rows, strict=True)]
     html = table("Sparsity path", head, cells)
     return f'<div class="card"><h3>The path in numbers</h3>{html}</div>'
 
@@ -72,7 +75,7 @@ def epochs(facts: Facts) -> str:
 def _frontier_cell(key: str, row: Mapping[str, Any]) -> str:
     value, error = row[key], f"{key}_se"
     if key == "keep":
-        return kept(value)
+        return safe(kept(value))
     if key in ("units", "params"):
         return f"{round(value):,}"
     written = percent if key in SHARES else partial(number, digits=3)

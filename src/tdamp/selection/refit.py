@@ -22,7 +22,7 @@ from ..training.fitted import Callback, Fitted
 from .calibration import carried_over, of_stream, unstretched
 from .cross_validation import FOLDS, Folds, folds_of
 from .held_out import HeldOut, hold_out
-from .pruning import judged_by
+from .pruning import judged_by, loses_units
 from .selection import Selection, selection_of
 from .size import smallest
 
@@ -30,17 +30,22 @@ CROSS_VALIDATED_ROWS = 3000
 """Up to so many rows epochs are chosen by cross-validation: it costs five trainings."""
 REFIT_ROWS = 100_000
 """Up to so many rows a network is trained again on all of them."""
+NO_SEARCH = (
+    'keep="auto" needs rows that are held out and learned from in the end: use early_stopping="auto", at least five '
+    "rows that differ, the Gaussian prior, exact pruning, a fit from the start, and a table in memory of "
+    f"{REFIT_ROWS} rows at most, or give keep a number"
+)
 
 
 def select_and_fit(
     job: TrainingJob, fraction: float | None, *, streams: bool = False, others: Sequence[Settings] = (),
-    whole: Settings | None = None, show: Callback | None = None, checkpoint: Checkpoint | None = None,
+    whole: Sequence[Settings] = (), show: Callback | None = None, checkpoint: Checkpoint | None = None,
 ) -> tuple[Fitted, Settings]:  # fmt: skip
     """Train on the job's rows, `fraction` of which may be held out (None: none), and calibrate.
 
     Where rows that are held out are learned from in the end, they also choose between the job's settings and `others`,
-    and, where there are settings to train the `whole` network by, how many units remain, from all down to the goal; the
-    settings that were chosen are returned.
+    and, where there are settings to train the `whole` network by, how many units remain, from all down to the goal
+    (ValueError without such rows); the settings that were chosen are returned.
     A training that continues from a start holds out what the start is known not to have learned from, or nothing.
     Where it `streams` all rows are new to the start, and are predicted before they are learned from.
     Where there are several trainings the job's callback is called in the last one, whose posterior it is, and `show`
@@ -56,29 +61,38 @@ def select_and_fit(
             selection = select(replace(job, settings=settings), name="other" * number)
             if selection is not None and (best is None or selection.score() > best.score()):
                 best = selection
-        if best is not None and whole is not None:
+        if best is not None and whole:
             best = smallest(job, best, whole, select)
         if best is not None:
             fitted = train(last.on(data, settings=best.settings_to_train()))
             history = _with_scores(fitted.history, best.scores)
             calibration, loss = best.calibration(fitted), best.pruning_loss()
             return replace(fitted, history=history, calibration=calibration, pruning=loss), best.settings
-    if whole is not None:
-        raise ValueError(
-            'keep="auto" needs rows that are held out and learned from in the end: use early_stopping="auto", the '
-            f"Gaussian prior, a fit from the start and {REFIT_ROWS} rows at most, or give keep a number"
-        )
+    if whole:
+        raise ValueError(NO_SEARCH)
     split = None if fraction is None else hold_out(data, fraction, job.seed, job.start)
     if split is not None:
         rest, held = split
         stage = None if checkpoint is None else checkpoint.stage("training", held)
         fitted = train(job.on(rest, stage=stage, monitor=held.score))
-        return replace(judged_by(held, fitted, job.settings), unseen=np.unique(held.kinds)), job.settings
+        return replace(judged_by(held, fitted, job.settings, job.start), unseen=np.unique(held.kinds)), job.settings
     fitted = train(last.on(data))
     if job.start is None:
         return replace(fitted, calibration=unstretched(fitted, data)), job.settings
     by = (of_stream if streams else carried_over)(fitted, data, job.start)
-    return replace(fitted, calibration=by), job.settings
+    loss = None if loses_units(fitted, job.start) else job.start.pruning
+    return replace(fitted, calibration=by, pruning=loss), job.settings
+
+
+def can_search(settings: Settings, n_rows: int, holds_out: bool, continues: bool) -> bool:
+    """Whether rows can say how many units a network needs: if they are held out, and learned from in the end."""
+    return holds_out and not continues and learns_from_all(settings, n_rows)
+
+
+def check_search(settings: Settings, n_rows: int, holds_out: bool, continues: bool) -> None:
+    """Raise ValueError where no rows can say how many units a network needs: before anything is trained."""
+    if not can_search(settings, n_rows, holds_out, continues):
+        raise ValueError(NO_SEARCH)
 
 
 def learns_from_all(settings: Settings, n_rows: int) -> bool:

@@ -12,7 +12,7 @@ from ..training.calibration import Calibration
 from ..training.fitted import Fitted
 from ..training.pruning_loss import PruningLoss
 from .held_out import HeldOut
-from .pruning import loss_between, pruning_loss
+from .pruning import furthest, loss_between, pruning_loss
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Selection:
     def calibration(self, fitted: Fitted) -> Calibration | None:
         """Calibration of a network trained for so long on all rows."""
         return self.held.calibration_at(self.chosen, fitted)
+
+    def furthest(self) -> float:
+        """The share of the way that seems to cost nothing: see `pruning.furthest`."""
+        return furthest(self.held, list(self.scores), self.settings)
 
     def pruning_loss(self) -> PruningLoss | None:
         """What the units cost that the training lost."""

@@ -11,7 +11,7 @@ from ..training.fitted import Fitted
 from ..training.stored import Streamed
 from .calibration import carried_over, unstretched
 from .held_out import HeldOut
-from .pruning import judged_by
+from .pruning import judged_by, loses_units
 
 CHUNK_NUMBERS = 2**23
 """Numbers of x in memory at a time: 32 MB. There are two such chunks, and copies on the way to the device."""
@@ -32,6 +32,7 @@ def fit_streamed(job: TrainingJob, data: Streamed, checkpoint: Checkpoint | None
     if held is not None:
         return judged_by(held, fitted, settings)
     if job.start is not None:
-        return replace(fitted, calibration=carried_over(fitted, data.some, job.start))
+        loss = None if loses_units(fitted, job.start) else job.start.pruning
+        return replace(fitted, calibration=carried_over(fitted, data.some, job.start), pruning=loss)
     weight = data.some.weight * (data.stored.weight.sum() / data.some.weight.sum())  # some stand for all
     return replace(fitted, calibration=unstretched(fitted, data.some._replace(weight=weight)))

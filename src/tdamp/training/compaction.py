@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..engine import compact, prune
+from ..engine import compact
 from ..engine.network import Network
 from ..engine.plan import knobs_of, plan_of
 from ..engine.state import State
@@ -33,7 +33,7 @@ def order_smaller(
     settings, bucket = sparsity.settings, compact.bucket_of(sparsity.settings.prior, network)
     active, rows, exact_size = active_units(state), len(feed.data.x), bucket == 1
     due = epochs_done + (0 if exact_size else compact.epochs_to_compile(network, rows))
-    if not compact.pays(network, active, rows * (settings.max_epochs - due)):
+    if not compact.pays(network, active, rows * (sparsity.first + settings.max_epochs - due)):
         return None
     groups, expected = sparsity.groups, active
     group_of = None if groups is None else groups[kept[0]]
@@ -41,13 +41,13 @@ def order_smaller(
     ranking = Ranking(settings, feed.data, 0)
     if settings.pruning == "exact" and not exact_size:
         expected = sparsity.forecast(
-            state, group_of, prune.progress(settings, due), ranking.by(network, network.columns(kept[0]), group_of, 0)
+            state, group_of, sparsity.progress_at(due), ranking.by(network, network.columns(kept[0]), group_of, 0)
         )
     widths = None if exact_size else compact.room(network, expected, bucket)
     small, small_network, index = compact.take(state, network, expected, bucket, widths)
     small_groups = None if groups is None else groups[kept[0][index[0]]]
     plan = plan_of(small_network, settings)
-    knobs = knobs_of(settings, due, float(feed.data.weight.sum()))
+    knobs = knobs_of(settings, due - sparsity.first, float(feed.data.weight.sum()))
 
     def compile_all() -> None:
         prepare(plan, knobs, small_groups, small, feed, SEGMENTS)

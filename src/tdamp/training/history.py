@@ -17,13 +17,13 @@ Record = dict[str, Any]
 
 
 def epoch_record(
-    epoch: int, seconds: float, settings: Settings, state: State, info: Info, rows: float, counted: float
+    epoch: int, seconds: float, data_weight: float, state: State, info: Info, rows: float, counted: float
 ) -> Record:
     """What an epoch (counted from 1) on so many rows has come to."""
     return {
         "epoch": epoch,
         "seconds": seconds,
-        "data_weight": settings.data_weight_at(epoch - 1),
+        "data_weight": data_weight,
         "counted": counted,
         "noise_var": np.asarray(state.noise_var).tolist(),
         "log_evidence": float(info.log_evidence) / rows,
@@ -36,7 +36,7 @@ def epoch_record(
 def times_counted(history: Sequence[Record], settings: Settings, epoch: int, passes: int) -> float:
     """How often the posterior counts each row after an epoch: it approaches data_weight as fast as memory lets it.
 
-    `history` are the records before this epoch, `passes` the epochs of this training.
+    `history` are the records before this epoch (of the schedule), `passes` the epochs of this training.
     """
     if settings.pasp == "paper":
         return float(passes)

@@ -34,7 +34,8 @@ class PruningLoss(NamedTuple):
     """Mean log score of rows, and their accuracy or R2, before and after pruning.
 
     The standard errors are those of the differences, whose rows are paired. `harmless` is the share of the way from all
-    units to the goal up to which the rows saw no loss while units went.
+    units to the goal up to which the loss was negligible, epoch by epoch while units went; 0 where the first step lost.
+    It is no promise: a training that ends there is another one.
     """
 
     log_score_before: float
@@ -43,7 +44,7 @@ class PruningLoss(NamedTuple):
     accuracy_before: float
     accuracy_after: float
     accuracy_std_error: float
-    harmless: float
+    harmless: float = 0.0
 
     @property
     def log_score(self) -> MeanLoss:
@@ -54,6 +55,11 @@ class PruningLoss(NamedTuple):
     def accuracy(self) -> MeanLoss:
         """Lost accuracy, or R2."""
         return MeanLoss(self.accuracy_before - self.accuracy_after, self.accuracy_std_error)
+
+    @property
+    def negligible(self) -> bool:
+        """Whether the log score is within a standard error, and what is lost is not worth a warning."""
+        return self.log_score.within(1) and not self.hurts
 
     @property
     def hurts(self) -> bool:

@@ -42,6 +42,7 @@ class SparsityControl:
     def __init__(self, settings: Settings, network: Network, groups: np.ndarray | None) -> None:
         self.settings, self.network, self.groups = settings, network, groups
         self.progress = 0.0  # of the exact rule's schedule, up to which units have been removed
+        self.first = 0  # epochs before its schedule begins
 
     @property
     def by_paper(self) -> bool:
@@ -64,6 +65,18 @@ class SparsityControl:
             return state
         return self._question(state, group_of, from_here=True)
 
+    def continue_from(self, state: State, group_of: np.ndarray | None, epochs_done: int) -> None:
+        """Begin the exact rule's schedule after so many epochs, if there are units for it to remove from this state."""
+        if self.by_schedule:
+            active = active_units(state)
+            anything = [np.zeros(mask.shape) for mask in active]  # how many go does not depend on the order
+            left = prune.exact(self.settings, self.network, active, anything, group_of, 1.0, self.groups)
+            self.first = epochs_done if any((a != b).any() for a, b in zip(active, left, strict=True)) else 0
+
+    def progress_at(self, epochs_done: float) -> float:
+        """How far the exact rule's schedule has come after so many epochs."""
+        return prune.progress(self.settings, epochs_done - self.first)
+
     def after_warm_up(self, state: State, group_of: np.ndarray | None, before: int, epochs_done: int) -> State:
         """The state with all units questioned, if the warm-up has ended after epoch `before`; else as it is."""
         s = self.settings
@@ -78,7 +91,7 @@ class SparsityControl:
         if self.by_paper:
             probs = [np.asarray(layer.active_prob) for layer in state.layers]
             return prune.paper(self.settings, self.network, active_units(state), probs, group_of, self.groups)
-        progress = prune.progress(self.settings, epochs_done)
+        progress = self.progress_at(epochs_done)
         if not self.by_schedule or progress <= self.progress:
             return None, False
         self.progress = progress
@@ -98,7 +111,7 @@ class SparsityControl:
         """Whether no more units will be removed."""
         if self.by_paper:
             return not self.is_above_goal(state, group_of)
-        return not self.settings.prunes or prune.progress(self.settings, epochs_done) == 1
+        return not self.settings.prunes or self.progress_at(epochs_done) == 1
 
     def is_above_goal(self, state: State, group_of: np.ndarray | None) -> bool:
         """Whether more groups remain than the goal says."""

@@ -66,6 +66,7 @@ class Trainer:
         self.ended: tuple[Outcome, int] | None = None  # with the epoch whose posterior it is
         self.first = len(self.history)
         self.tick: Callable[[float], None] | None = None
+        self.sparsity.continue_from(self.state, self._group_of, self.first)
         self._compact(active_units(self.state), self.bucket)
 
     def train(
@@ -154,16 +155,14 @@ class Trainer:
         stored = stage.load()
         if stored is None:
             return False
-        arrays, words = stored
-        like = self.state
+        (arrays, words), like = stored, self.state
         self.state, self.kept = state_of("now", arrays, like)
         self.network = self.full_network.take(self.kept)
         self.history, self.sparsity.progress = words["history"], words["share"]
         if words["smaller"] is not None:
             compiled: Future[None] = Future()
             compiled.set_result(None)  # they are compiled when they are first used
-            widths, due = words["smaller"]
-            self.smaller = compact.Smaller(tuple(widths), due, compiled)
+            self.smaller = compact.Smaller(tuple(words["smaller"][0]), words["smaller"][1], compiled)
         if words["best"] is not None:
             score, epoch = words["best"]
             state, kept = state_of("best", arrays, like)
@@ -182,7 +181,7 @@ class Trainer:
             after=(lambda state, share: self._remove(state, epoch + share)) if by_schedule else None,
             tick=None if tick is None else lambda share: tick(epoch + share),
         )
-        plan, knobs = plan_of(self.network, s), knobs_of(s, epoch, float(self.data.weight.sum()))
+        plan, knobs = plan_of(self.network, s), knobs_of(s, epoch - self.sparsity.first, float(self.data.weight.sum()))
         self.state, _, info = run.run(plan, knobs, self._group_of, self.state)
         return info
 
@@ -234,9 +233,10 @@ class Trainer:
         return None if (groups := self.sparsity.groups) is None else groups[self.kept[0]]
 
     def _record(self, epoch: int, info: Info, seconds: float) -> None:
-        counted = times_counted(self.history, self.settings, epoch, epoch - self.first)
-        rows = float(self.data.weight.sum())
-        self.history.append(epoch_record(epoch, seconds, self.settings, self.state, info, rows, counted))
+        at = epoch - self.sparsity.first  # of the schedule
+        counted = times_counted(self.history, self.settings, at, epoch - self.first)
+        rows, weight = float(self.data.weight.sum()), self.settings.data_weight_at(at - 1)
+        self.history.append(epoch_record(epoch, seconds, weight, self.state, info, rows, counted))
 
     def _verdict(self) -> Outcome:
         if self.settings.pruning == "paper" and self.sparsity.is_above_goal(self.state, self._group_of):

@@ -10,7 +10,7 @@ import numpy as np
 from ..axes import legend, marker, scale, tint
 from ..canvas import GRID, INK, MUTED, SERIES, Picture, need, picture
 from ..facts import TASKS, Facts
-from ..text import number, percent, short
+from ..text import number, percent, plain, short
 from .training import layer_name
 
 BARS = 15
@@ -103,13 +103,18 @@ def frontier_rows(facts: Facts) -> list[Mapping[str, Any]]:
 
 
 def known(row: Mapping[str, Any], key: str) -> bool:
-    """Whether a model of the path has a number under `key`."""
-    return row.get(key) is not None and bool(np.isfinite(row[key]))
+    """Whether a model of the path has a number under `key`, or numbers, or a word."""
+    value = row.get(key)
+    return value is not None and (isinstance(value, str) or bool(np.isfinite(value).all()))
 
 
-def kept(keep: float) -> str:
-    """What a model was to keep: a share of the units, or their number."""
-    return percent(keep) if keep <= 1 else number(int(keep))
+def kept(keep: Any) -> str:
+    """What a model was to keep: a share of the units, their number, a share for each layer, or "auto"."""
+    if isinstance(keep, str):
+        return plain(keep)
+    if np.ndim(keep):
+        return ", ".join(percent(float(share)) for share in keep)
+    return number(int(keep)) if isinstance(keep, int | np.integer) or keep > 1 else percent(keep)
 
 
 def frontier_keys(facts: Facts) -> tuple[str, str]:
@@ -141,7 +146,8 @@ def frontier(facts: Facts) -> Picture:
         axes.set_ylabel("error (%)" if error == "error" else "RMSE")
 
     read = (
-        "Each point is a network pruned to the share of units beside it; the best compromise is where the curve bends."
+        "Each point is a network pruned to what is beside it, a share of the units or their number; the best "
+        "compromise is where the curve bends."
     )
     if bars.any():
         read += " Bars are standard errors."
