@@ -27,8 +27,10 @@ def test_score_prec_is_truly_negative_somewhere(name: str) -> None:
 @pytest.mark.parametrize("mean", [-1.5, -0.2, 0.0, 0.7, 2.0])
 @pytest.mark.parametrize("var", [0.3, 1.0, 4.0])
 def test_precision_of_a_weak_message(mean: float, var: float) -> None:
-    """rate: of a message of slope eta and precision eta^2, v_s + eta pdf / sd is what the datum says, of order eta^2; the
-    kink's part, of order eta, is far larger and of either sign (why convolutions floor sums of precisions alone)."""
+    """rate: of a message of slope eta and precision eta^2, v_s + eta pdf / sd is what the datum says, of order eta^2.
+
+    The kink's part, of order eta, is far larger and of either sign: why convolutions floor sums of precisions alone.
+    """
     r, std = mean / np.sqrt(var), np.sqrt(var)
     tail, curvature = norm.cdf(r), norm.pdf(r) / std  # of the rectifier's mean: its slope and second derivative
 
