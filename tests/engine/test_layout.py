@@ -178,7 +178,7 @@ def test_compaction(name: str) -> None:
     state = init(network, Settings(), np.random.default_rng(0), x, y)
     rng = np.random.default_rng(1)
     active = [np.arange(n) < max(1, n - rng.integers(1, 3)) for n in network.widths[:-1]]
-    masked = remove(state, active, network.layout.rigid)
+    masked = remove(state, active, network.rigid)
     small, smaller, index = compact.take(masked, network, active, bucket=1)
     ours = predict.output_moments(smaller, small.layers, jnp.asarray(x))
     expected = predict.output_moments(network, masked.layers, jnp.asarray(x))

@@ -16,9 +16,9 @@ from math import ceil
 import jax
 import numpy as np
 
+from ..factors.priors.base import rows_of
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
-from ..numerics.taps import rows_of
 from .network import Network
 from .state import State, remove
 from .turbo import Layer
@@ -41,7 +41,7 @@ def bucket_of(prior: str, network: Network) -> int:
 
     Channels are not: a convolution costs in proportion to them.
     """
-    return BUCKET if PRIORS[prior].pads and not network.layout.shares_weights else 1
+    return BUCKET if PRIORS[prior].pads and not network.shares_weights else 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def take(
         real.append(np.arange(width) < mask.sum() if goes else mask)
     columns = [*index[1:], np.arange(network.widths[-1])]
     layers = tuple(take_layer(*parts) for parts in zip(jax.device_get(state.layers), index, columns, strict=True))
-    return remove(state._replace(layers=layers), real, network.layout.rigid), network.take(index), index
+    return remove(state._replace(layers=layers), real, network.rigid), network.take(index), index
 
 
 def rows_in(layers: Sequence[Layer], units: Sequence[np.ndarray]) -> list[np.ndarray]:

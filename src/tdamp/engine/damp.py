@@ -146,7 +146,7 @@ def output_score(plan: Plan, z_fwd: Moments, y: Array, noise_var: Array) -> tupl
 def hidden_score(plan: Plan, z_fwd: Moments, u_bwd: Message) -> tuple[Score, Clips]:
     """An activation's score, and how often its precision was clipped."""
     active = piecewise.activate(ACTIVATIONS[plan.network.activation].regions, z_fwd, u_bwd)
-    prec, negative, excess = clip_prec(active.score_prec, z_fwd.var, plan.network.layout.shares_weights)
+    prec, negative, excess = clip_prec(active.score_prec, z_fwd.var, plan.network.shares_weights)
     return Score(active.score, prec), no_clips()._replace(negative_prec=negative, excess_prec=excess)
 
 
@@ -163,7 +163,7 @@ def sweep(
     u_bwds: list[Message] = []
     scores: list[Score] = []
     past: dict[int, Message] = {}  # what values hear past the layers that read them
-    signed = plan.network.layout.shares_weights
+    signed = plan.network.shares_weights
     for l, layer in reversed(list(enumerate(layers))):
         place, u, w_post = plan.network.places[l], beliefs.u[l], beliefs.w_post[l]
         if l < len(layers) - 1:

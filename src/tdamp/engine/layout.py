@@ -38,13 +38,13 @@ class Layout(NamedTuple):
 
     @property
     def rigid(self) -> frozenset[int]:
-        """Values whose units stay in the arrays when they are removed: images of data, and both ends of a skip."""
+        """As `Network.rigid`."""
         ends = {value for l, place in enumerate(self.places) if place.skip is not None for value in (place.skip, l + 1)}
         return frozenset(ends | {0} if self.input_places else ends)
 
     @property
     def shares_weights(self) -> bool:
-        """Whether any layer has weights that belong to several places."""
+        """As `Network.shares_weights`."""
         return any(place.linear.shares_weights for place in self.places)
 
 

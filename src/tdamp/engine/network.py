@@ -81,7 +81,17 @@ class Network:
     @property
     def is_flat(self) -> bool:
         """Whether every number of a row is an input, a unit that may go by itself, and centred before training."""
-        return not (self.layout.input_places or self.layout.filters)
+        return self.input_shape is None or not (self.layout.input_places or self.layout.filters)
+
+    @property
+    def shares_weights(self) -> bool:
+        """Whether any layer has weights that belong to several places."""
+        return self.input_shape is not None and self.layout.shares_weights
+
+    @property
+    def rigid(self) -> frozenset[int]:
+        """Values whose units stay in the arrays when they are removed: images of data, and both ends of a skip."""
+        return frozenset() if self.input_shape is None else self.layout.rigid
 
     @property
     def n_columns(self) -> int:
@@ -103,7 +113,7 @@ class Network:
 
     def is_removable(self, value: int) -> bool:
         """Whether units of this value leave the arrays once they are removed."""
-        return value not in self.layout.rigid
+        return value not in self.rigid
 
     def of_units(self, counts: Sequence[int]) -> Network:
         """The network whose arrays hold so many inputs and units of each hidden layer; those that stay are all held."""
@@ -133,6 +143,8 @@ class Network:
     @property
     def tables(self) -> tuple[tuple[int, int], ...]:
         """Rows and columns of each layer's table of weights."""
+        if self.input_shape is None:
+            return tuple(pairwise(self.widths))
         sides = zip(self.places, pairwise(self.widths), strict=True)
         return tuple((place.copies * n_in, n_out) for place, (n_in, n_out) in sides)
 

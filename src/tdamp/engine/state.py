@@ -13,9 +13,9 @@ from jax import Array
 from ..factors.likelihoods.base import OutputStart
 from ..factors.priors import base as prior_base
 from ..factors.priors import spike_slab
+from ..factors.priors.base import to_rows
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Moments
-from ..numerics.taps import to_rows
 from .network import Network
 from .settings import Settings
 from .turbo import Layer

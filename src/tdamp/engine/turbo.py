@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from ..factors.priors import spike_slab
+from ..factors.priors.base import to_rows
 from ..factors.priors.catalog import PRIORS
 from ..numerics.beliefs import Message, Moments, thin, tilt
-from ..numerics.taps import to_rows
 
 SURE_LOGIT = 30.0
 """A layer whose every group is at least this sure is taken as certain for an epoch: no evidence is summed."""
@@ -30,7 +30,7 @@ class Layer(NamedTuple):
     them), and +inf for units that are not in question.
     """
 
-    weight: Moments  # (rows, outputs), the slabs; a unit has a row for each tap or place (numerics.taps)
+    weight: Moments  # (rows, outputs), the slabs; a unit has a row for each tap or place (factors/priors/base)
     bias: Moments  # (outputs,)
     centre: Array  # (rows,), subtracted from the layer's input (flat data come centred, see training.batches)
     offset: Array  # (units,)

@@ -239,7 +239,7 @@ class Server:
         """Drop all other units from the state, the rule's memory and the velocity."""
         if all(mask.all() for mask in masks):
             return
-        removed = remove(self.state, masks, self.network.layout.rigid)
+        removed = remove(self.state, masks, self.network.rigid)
         state, _, index = compact.take(removed, self.network, masks, bucket=1)
         self.state, rows = jax.device_get(state), compact.rows_in(self.state.layers, index)
         self.kept = [kept[i] for kept, i in zip(self.kept, index, strict=True)]

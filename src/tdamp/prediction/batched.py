@@ -64,12 +64,12 @@ def _in_batches(program: Program, fitted: Fitted, x: Rows, most: int, *more: Any
     a busy machine a queue of batches would be a copy of the table.
     """
     state, network, inputs = fitted.state, fitted.network, fitted.kept[0]
-    bucket = 1 if network.layout.shares_weights else compact.BUCKET
+    bucket = 1 if network.shares_weights else compact.BUCKET
     if any(width % bucket for width in network.widths[:-1]):  # during training they are padded already
         state, network, index = compact.take(state, network, active_units(state), bucket)
         inputs = inputs[index[0]]
     columns = network.columns(inputs)
-    if network.layout.shares_weights:
+    if network.shares_weights:
         most = min(most, max(1, MOST_NUMBERS // network.n_seen))
     size = min(padded_rows(len(x)), 1 << (max(most, 1).bit_length() - 1))
     results: list[Any] = []

@@ -17,7 +17,7 @@ from ..engine.network import Network
 from ..engine.predict import Affine, plain_outputs
 from ..engine.state import State
 from ..engine.turbo import row_probs
-from ..numerics.taps import rows_of
+from ..factors.priors.base import rows_of
 
 MOST_ROWS = 1000
 """Rows that are used: their sum stands for all rows."""

@@ -39,10 +39,10 @@ class Ranking:
         """The ranking of a network's states; by `step` other rows are drawn."""
 
         def rank(state: State) -> list[np.ndarray]:
-            if self.settings.ranking == "evidence" and not network.layout.shares_weights:
+            if self.settings.ranking == "evidence" and not network.shares_weights:
                 return evidence(state, group_of)
             rows = self.rows(columns, step)
-            piece = PIECE if network.layout.shares_weights else len(rows.x)
+            piece = PIECE if network.shares_weights else len(rows.x)
             parts = [Minibatch(*(a[i : i + piece] for a in rows)) for i in range(0, len(rows.x), piece)]
             losses = [jax.device_get(_group_losses(network, state, part, group_of)) for part in parts]
             return [np.asarray(sum(each), np.float64) for each in zip(*losses, strict=True)]

@@ -188,7 +188,7 @@ class Trainer:
     def _remove(self, state: State, epochs_done: float) -> State:
         """The exact rule during an epoch, as far as its schedule has come."""
         masks, _ = self.sparsity.remaining(state, self._group_of, epochs_done, self._rank(epochs_done))
-        return state if masks is None else remove(state, masks, self.network.layout.rigid)
+        return state if masks is None else remove(state, masks, self.network.rigid)
 
     def _rank(self, epochs_done: float) -> Rank:
         columns, step = self.network.columns(self.kept[0]), round(SEGMENTS * epochs_done)
@@ -199,7 +199,7 @@ class Trainer:
         self.state = self.sparsity.after_warm_up(self.state, self._group_of, epochs_done - 1, epochs_done)
         if self.sparsity.by_paper:
             masks, restart = self.sparsity.remaining(self.state, self._group_of, epochs_done, self._rank(epochs_done))
-            self.state = self.state if masks is None else remove(self.state, masks, self.network.layout.rigid)
+            self.state = self.state if masks is None else remove(self.state, masks, self.network.rigid)
             if restart:
                 self.state = self.sparsity.restarted(self.state, self._group_of)
         if self.settings.prunes:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Literal
 
+import jax.numpy as jnp
 from jax import Array
 
 from ...numerics.beliefs import Message
-from ...numerics.taps import to_rows
 from .base import Linear
 from .maps import Map, Pad, Places
 from .patches import fitted, patches, unpatch
@@ -97,7 +97,7 @@ class Conv(Linear):
     def over_rows(self, row_weight: Array, u: Array) -> Array:
         """The same of each channel's mean over all places."""
         means = u.mean(tuple(range(1, u.ndim - 1)))
-        return to_rows(row_weight @ means, prod(self._kernel) * u.shape[-1])
+        return jnp.tile(row_weight @ means, prod(self._kernel))
 
     @property
     def _kernel(self) -> tuple[int, ...]:

@@ -1,10 +1,11 @@
 """What a prior of a layer's weights is, and the evidence of a group, which all of them share.
 
-A group is one unit's outgoing weights, a row of W, or the rows of several inputs (`group_of`). It is on, with slab
-N(mean, var) for each weight, or off, with all weights zero. The slabs hold every message received, so that the log-odds
-of a group are an `offset` plus the slabs' evidence against the base prior (Savage-Dickey); the offset is -inf for
-removed units, +inf for units that are not in question. What a prior needs beside that is its own
-state, a tree of arrays.
+A group is one unit's outgoing weights, or those of several inputs (`group_of`). A unit has a row of the table W; where
+it is read at several taps or places it has one for each, tap by tap, and within a tap the rows come unit by unit. A
+group is on, with slab N(mean, var) for each weight, or off, with all weights zero. The slabs hold every message
+received, so that the log-odds of a group are an `offset` plus the slabs' evidence against the base prior
+(Savage-Dickey); the offset is -inf for removed units, +inf for units that are not in question. What a prior needs
+beside that is its own state, a tree of arrays.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from ...numerics.beliefs import Moments, log_norm
-from ...numerics.taps import to_units
 
 SUREST = 1e-6
 """No unit in question is surer than by this to be needed: evidence could never move it. One of probability 1 is not in
@@ -59,6 +60,25 @@ class Prior:
 def prior_logit(prob: float) -> float:
     """Log-odds of a prior probability: at most those of 1 - SUREST, or infinite."""
     return math.inf if prob == 1 else math.log(prob) - math.log(max(1 - prob, SUREST))
+
+
+def to_rows(per_unit: Any, n_rows: int) -> Any:
+    """What each unit has, given to each of its rows, (n_rows,)."""
+    copies = n_rows // max(len(per_unit), 1)
+    if copies == 1:
+        return per_unit
+    return (np if isinstance(per_unit, np.ndarray) else jnp).tile(per_unit, copies)
+
+
+def to_units(per_row: Any, n_units: int) -> Any:
+    """The sum over each unit's rows, (n_units,)."""
+    return per_row if len(per_row) == n_units else per_row.reshape(-1, n_units).sum(0)
+
+
+def rows_of(units: np.ndarray, n_units: int, n_rows: int) -> np.ndarray:
+    """The rows of some of `n_units` units, in the order of a table that has these units alone."""
+    copies = n_rows // max(n_units, 1)
+    return units if copies == 1 else (n_units * np.arange(copies)[:, None] + units).ravel()
 
 
 def over_groups(per_unit: Array, group_of: Array | None) -> Array:

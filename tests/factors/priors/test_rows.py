@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tdamp.numerics.taps import rows_of, to_rows, to_units
+from tdamp.factors.priors.base import rows_of, to_rows, to_units
 
 UNITS, TAPS = 3, 4
 
