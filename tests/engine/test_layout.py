@@ -25,6 +25,9 @@ from tdamp.factors.layers.fixed_filter import FixedFilter
 from tdamp.factors.layers.maps import AvgPool
 from tdamp.factors.layers.residual import Residual
 
+output_moments = jax.jit(predict.output_moments, static_argnums=0)
+mean_outputs = jax.jit(predict.mean_outputs, static_argnums=0)
+
 SHAPE = (8, 6, 2)
 EDGES = FixedFilter(weights=np.random.default_rng(3).normal(size=(3, 3, 2, 4)), activation="relu")
 CNN = (Conv(4, 3, stride=2), Conv(5, 3), Dense(6), Dense(3))
@@ -139,19 +142,18 @@ def test_mean_network(name: str) -> None:
     """twin: the posterior-mean network is the one of loops over places, centres, padding, pools and skips included."""
     network, (x, y) = network_of(name), data()
     fitted = fit(network, x, y, Settings(max_epochs=2, batch_size=20))
-    ours = predict.mean_outputs(network, fitted.state.layers, jnp.asarray(x))
+    ours = mean_outputs(network, fitted.state.layers, jnp.asarray(x))
     np.testing.assert_allclose(ours, plain(network, fitted.state, x), rtol=2e-3, atol=2e-4)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_it_learns(name: str) -> None:
+@pytest.mark.parametrize(("name", "sweeps"), [("cnn", 1), ("residual", 3), ("pool first", 1), ("filters", 1)])
+def test_it_learns(name: str, sweeps: int) -> None:
     """rate: training lowers the error to a tenth of guessing, with one sweep and with three, and stays finite."""
     x, y = data(200)
-    for sweeps in (1, 3):
-        fitted = fit(network_of(name), x, y, Settings(max_epochs=6, batch_size=20, sweeps=sweeps))
-        z = predict.output_moments(fitted.network, fitted.state.layers, jnp.asarray(x))
-        assert np.isfinite(z.mean).all() and (np.asarray(z.var) > 0).all()
-        assert np.mean(np.asarray(z.mean).argmax(1) != y) < 0.07
+    fitted = fit(network_of(name), x, y, Settings(max_epochs=6, batch_size=20, sweeps=sweeps))
+    z = output_moments(fitted.network, fitted.state.layers, jnp.asarray(x))
+    assert np.isfinite(z.mean).all() and (np.asarray(z.var) > 0).all()
+    assert np.mean(np.asarray(z.mean).argmax(1) != y) < 0.07
 
 
 def test_one_place_is_dense() -> None:
@@ -180,8 +182,8 @@ def test_compaction(name: str) -> None:
     active = [np.arange(n) < max(1, n - rng.integers(1, 3)) for n in network.widths[:-1]]
     masked = remove(state, active, network.rigid)
     small, smaller, index = compact.take(masked, network, active, bucket=1)
-    ours = predict.output_moments(smaller, small.layers, jnp.asarray(x))
-    expected = predict.output_moments(network, masked.layers, jnp.asarray(x))
+    ours = output_moments(smaller, small.layers, jnp.asarray(x))
+    expected = output_moments(network, masked.layers, jnp.asarray(x))
     for part, other in zip(ours, expected, strict=True):
         np.testing.assert_allclose(part, other, rtol=1e-4, atol=1e-5)
     for value, (kept, width) in enumerate(zip(index, network.widths, strict=False)):
@@ -190,14 +192,19 @@ def test_compaction(name: str) -> None:
     assert smaller.n_params < network.n_params
 
 
-@pytest.mark.parametrize("name", ["cnn", "residual"])
-@pytest.mark.parametrize("goal", [{"keep": 0.6}, {"max_params": 320}, {"max_multiply_adds": 1500}])
+@pytest.mark.parametrize(
+    ("name", "goal"),
+    [
+        ("cnn", {"keep": 0.6}),
+        ("residual", {"keep": 0.6}),
+        ("cnn", {"max_params": 320}),
+        ("cnn", {"max_multiply_adds": 1500}),
+    ],
+)
 def test_pruned_to_a_goal(name: str, goal: dict[str, Any]) -> None:
     """contract: exactly so many channels and units are left, or budgets are kept, and every layer has some."""
     network, (x, y) = network_of(name), data()
-    if name == "residual" and "keep" not in goal:
-        goal = {key: 6 * value for key, value in goal.items()}
-    fitted = fit(network, x, y, Settings(max_epochs=4, batch_size=20, ranking="loss", **goal))
+    fitted = fit(network, x, y, Settings(max_epochs=4, batch_size=20, **goal))
     if "keep" in goal:
         assert fitted.n_units == round(0.6 * network.n_units)
     else:

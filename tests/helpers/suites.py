@@ -41,6 +41,8 @@ CORE = {
 """Folders, modules and tests, by their paths below tests/."""
 
 SLOWER = {
+    "engine/test_layout.py::test_it_learns",
+    "engine/test_layout.py::test_pruned_to_a_goal",
     "engine/test_ranking.py::test_each_datum_counts_once",
     "engine/test_ranking.py::test_inputs_of_a_group_go_together",
     "engine/test_ranking.py::test_it_ranks_as_removal_does",

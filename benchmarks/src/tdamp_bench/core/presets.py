@@ -53,8 +53,8 @@ def deep(hidden: int) -> Settings:
 
 
 HOLD, SLOW_HOLD = 0.73, 0.8
-"""Shares of the epochs after which memory and data weight begin to grow, where units are removed; of a fifth of them the
-later one."""
+"""Shares of the epochs after which memory and data weight begin to grow, where units are removed; the later one where a
+fifth of them remain."""
 TINY_PRUNE_END = 0.7
 TINY_LATER = 3.0
 """The same for `tiny`, when the last unit has gone; and the memory at the end."""
