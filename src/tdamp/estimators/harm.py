@@ -28,10 +28,12 @@ LEAST_EPOCHS = 3
 def warn_of_pruning(estimator: Any, prepared: Prepared) -> None:
     """Warn where units went by the exact rule, and this cost more than chance explains, or no rows say what it cost."""
     settings, fitted = estimator.settings_, estimator.fitted_
-    left, total = estimator.n_groups_
-    if left == total or not settings.prunes or settings.pruning == "paper" or fitted.outcome is Outcome.DIVERGED:
+    if not settings.prunes or settings.pruning == "paper" or fitted.outcome is Outcome.DIVERGED:
         return
     if prepared.start is not None and not loses_units(fitted, prepared.start):
+        return
+    left, total = estimator.n_groups_
+    if left == total:
         return
     loss = fitted.pruning
     if loss is None:

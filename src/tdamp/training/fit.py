@@ -75,7 +75,8 @@ def fit(
     monitor : `monitor(fitted)` gives the score of an epoch, such as the log score of rows held out: the best epoch's
         posterior is returned, and training ends when `settings.patience` epochs brought nothing better (while units are
         being removed no epoch counts).
-    start : continue a training of the same network, its epochs counted on: its posterior is the prior.
+    start : continue a training of the same network, its epochs counted on: its posterior is the prior. Where units are
+        still to go the schedule (of data weight and memory, too) begins anew.
     devices : "all", or how many devices share every minibatch, with the same result but for rounding; None: one device.
     checkpoint : a folder where the training keeps its state: the same call continues from there, to the same bits, and
         gives the result at once when it had ended. Callback and monitor are not called again for epochs that are done.
