@@ -63,7 +63,7 @@ def run_demo(console: Console | None = None, seed: int = 0, out: Path = Path()) 
     console.print(f"{len(data.train_x)} digits to learn from, {len(data.test_x)} held out; one hidden layer of 48.")
     results = []
     for keep in (None, KEEP):
-        model, result = train(console, keep, data, seed)
+        model, result = train(keep, data, seed)
         results.append(result)
     full, pruned = results
     console.print(comparison(full, pruned))
@@ -88,18 +88,16 @@ def load_digits() -> Digits:
     return Digits(*train_test_split(x / 16, y, test_size=0.25, random_state=0, stratify=y))
 
 
-def train(console: Console, keep: float | None, data: Digits, seed: int) -> tuple[Any, Result]:
+def train(keep: float | None, data: Digits, seed: int) -> tuple[Any, Result]:
     """Fit with a progress bar and score on the held-out digits."""
     from .. import metrics
     from ..estimators import TDAMPClassifier
-    from ..training.progress import watching
 
     started = time.perf_counter()
-    model = TDAMPClassifier(HIDDEN, keep=keep, standardize=False, random_state=seed)
-    with watching(1, 60, console=console) as show:
-        model.set_params(callbacks=[show]).fit(data.train_x, data.train_y)
+    model = TDAMPClassifier(HIDDEN, keep=keep, standardize=False, random_state=seed, verbose=1)
+    model.fit(data.train_x, data.train_y)
     seconds = time.perf_counter() - started
-    model.set_params(callbacks=None)
+    model.set_params(verbose=0)
     probs = model.predict_proba(data.test_x)
     return model, Result(
         error=metrics.error_rate(data.test_y, probs),
