@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 HIDDEN = (48,)
 KEEP = 0.3
+EPOCHS = 60
+"""At most, of a fit without a goal: the default for as many rows."""
 REPORT, ONNX = "digits-report.html", "digits.onnx"
 
 
@@ -63,7 +65,7 @@ def run_demo(console: Console | None = None, seed: int = 0, out: Path = Path()) 
     console.print(f"{len(data.train_x)} digits to learn from, {len(data.test_x)} held out; one hidden layer of 48.")
     results = []
     for keep in (None, KEEP):
-        model, result = train(keep, data, seed)
+        model, result = train(console, keep, data, seed)
         results.append(result)
     full, pruned = results
     console.print(comparison(full, pruned))
@@ -88,16 +90,19 @@ def load_digits() -> Digits:
     return Digits(*train_test_split(x / 16, y, test_size=0.25, random_state=0, stratify=y))
 
 
-def train(keep: float | None, data: Digits, seed: int) -> tuple[Any, Result]:
+def train(console: Console, keep: float | None, data: Digits, seed: int) -> tuple[Any, Result]:
     """Fit with a progress bar and score on the held-out digits."""
     from .. import metrics
     from ..estimators import TDAMPClassifier
+    from ..estimators.stages import LONGER
+    from ..training.progress import watching
 
     started = time.perf_counter()
-    model = TDAMPClassifier(HIDDEN, keep=keep, standardize=False, random_state=seed, verbose=1)
-    model.fit(data.train_x, data.train_y)
+    model = TDAMPClassifier(HIDDEN, keep=keep, standardize=False, random_state=seed)
+    with watching(1, EPOCHS if keep is None else round(LONGER * EPOCHS), console=console) as show:
+        model.set_params(callbacks=[show]).fit(data.train_x, data.train_y)
     seconds = time.perf_counter() - started
-    model.set_params(verbose=0)
+    model.set_params(callbacks=None)
     probs = model.predict_proba(data.test_x)
     return model, Result(
         error=metrics.error_rate(data.test_y, probs),
