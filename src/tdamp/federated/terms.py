@@ -94,8 +94,8 @@ class Terms:
         rigid = set(self.network.layout.rigid) - (set() if self.settings.prune_inputs else {0})
         if self.settings.prunes and rigid:
             raise ValueError(
-                "a federation removes neither channels of the data nor units on both ends of a Residual: leave out keep "
-                "and budgets, or use prune_inputs=False and no Residual"
+                "a federation removes neither channels of the data nor units on both ends of a Residual: leave keep "
+                "and budgets out, or use prune_inputs=False and no Residual"
             )
 
     def _check_printed(self) -> None:
