@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from .engine.settings import Settings
     from .estimators import TDAMPClassifier, TDAMPRegressor, load, save
     from .estimators.sparsity_path import SparsityPath, sparsity_path
+    from .factors.layers.conv import Conv
+    from .factors.layers.dense import Dense
+    from .factors.layers.fixed_filter import FixedFilter
+    from .factors.layers.maps import AvgPool
+    from .factors.layers.residual import Residual
     from .io.errors import ModelFileError
     from .numerics.beliefs import Message, Moments
     from .numerics.distribution import Distribution
@@ -29,11 +34,15 @@ if TYPE_CHECKING:
     from .training.outcome import Outcome, TrainingWarning
 
 _HOME = {
+    "AvgPool": "factors.layers.maps",
     "Batches": "sources",
     "CheckpointError": "training.checkpoint",
     "CheckpointWarning": "training.checkpoint",
+    "Conv": "factors.layers.conv",
+    "Dense": "factors.layers.dense",
     "Distribution": "numerics.distribution",
     "Fitted": "training.fitted",
+    "FixedFilter": "factors.layers.fixed_filter",
     "JsonLines": "training.logs",
     "MemMap": "sources",
     "Message": "numerics.beliefs",
@@ -42,6 +51,7 @@ _HOME = {
     "Network": "engine.network",
     "Outcome": "training.outcome",
     "Parquet": "sources",
+    "Residual": "factors.layers.residual",
     "ScalarLogger": "training.callbacks",
     "Settings": "engine.settings",
     "SparsityPath": "estimators.sparsity_path",
@@ -62,11 +72,15 @@ _HOME = {
 _MODULES = ("datasets", "export", "metrics", "report", "tables")
 
 __all__ = [
+    "AvgPool",
     "Batches",
     "CheckpointError",
     "CheckpointWarning",
+    "Conv",
+    "Dense",
     "Distribution",
     "Fitted",
+    "FixedFilter",
     "JsonLines",
     "MemMap",
     "Message",
@@ -75,6 +89,7 @@ __all__ = [
     "Network",
     "Outcome",
     "Parquet",
+    "Residual",
     "ScalarLogger",
     "Settings",
     "SparsityPath",

@@ -47,3 +47,13 @@ def test_the_same_from_blocks(share: float) -> None:
     np.testing.assert_allclose(running.input_scales(), scaling.input_scales(x, weight), rtol=1e-12)
     copies = np.repeat(x, weight.astype(int), 0)
     np.testing.assert_allclose(scaling.input_scales(copies, np.ones(len(copies))), scaling.input_scales(x, weight))
+
+
+def test_channels_are_scaled_over_their_places() -> None:
+    """identity: from moments of single columns come those of all places of a channel together, huge numbers too."""
+    x = RNG.normal(size=(50, 4, 3)) * [1.0, 1e-3, 1e200] + np.arange(12).reshape(4, 3) * [1.0, 1e-3, 1e200]
+    columns = scaling.mean_and_std(x.reshape(50, -1), np.ones(50))
+    mean, scale = scaling.channel_scales(*columns, 3)
+    np.testing.assert_allclose(mean.reshape(4, 3)[1], x.mean((0, 1)))
+    unit = np.array([1.0, 1e-3, 1e200])
+    np.testing.assert_allclose(scale.reshape(4, 3)[2], (x / unit).std((0, 1)) * unit)

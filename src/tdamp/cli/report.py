@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_image(image: tuple[int, int] | None, model: Model) -> tuple[int, int] | None:
-    n_inputs = model.estimator.network_.widths[0]
+    network = model.estimator.network_
+    n_inputs = network.widths[0] if network.is_flat else prod(network.input_shape[:-1])  # type: ignore[index]
     if image is not None and image[0] * image[1] != n_inputs:
         raise CommandError(
             f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but the model has {n_inputs} inputs."

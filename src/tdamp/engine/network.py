@@ -15,7 +15,7 @@ from ..factors.activations import piecewise
 from ..factors.activations.catalog import ACTIVATIONS
 from ..factors.layers.base import Linear
 from ..factors.layers.catalog import layer_of
-from ..factors.layers.dense import DENSE
+from ..factors.layers.dense import Dense
 from ..factors.likelihoods.base import Likelihood, Task
 from ..factors.likelihoods.catalog import LIKELIHOODS
 from .layout import Layout, Place, dense, flat, lay_out
@@ -178,8 +178,8 @@ class Network:
 
     def check_dense(self, why: str) -> None:
         """Raise ValueError if a layer is not dense; `why` says who cannot do others, and what to do instead."""
-        for one in self.linear:
-            if one != DENSE:
+        for one in self.layers or ():
+            if not isinstance(one, Dense):
                 raise ValueError(f"layers has {one!r}: {why}")
 
 

@@ -24,6 +24,14 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
     Parameters
     ----------
     hidden_layer_sizes : widths of the hidden layers.
+    layers : the hidden layers, in the place of `hidden_layer_sizes`, for images and sequences: a sequence of
+        `tdamp.Conv`, `Dense`, `AvgPool`, `Residual` and `FixedFilter`, or their fields as dictionaries; the output is
+        added. "image" is a small network that goes by the shape of the images (`estimators/defaults.py`). None (the
+        default): dense layers of `hidden_layer_sizes`. Channels of all layers are units to `keep`, which the budgets
+        count as well; scales are one a channel.
+    input_shape : (height, width, channels) of images, or (length, channels) of sequences: X may then have these axes
+        after its rows, or flat rows, place by place and channel by channel. None (the default): with layers it is taken
+        from X of three axes (one channel) or four, and without them X is a table.
     activation : "relu", "leaky_relu", "abs", "hard_tanh" or "identity".
     preset : "paper" trains by Algorithm 1 as printed (`Settings.paper`) and predicts by its posterior mean, without
         early stopping or calibration; a parameter that is not "auto" wins. None: as this library recommends.
@@ -42,7 +50,7 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         counts as one unit towards `keep`.
     pasp : "anchored" or "paper", how the posterior is carried from batch to batch.
     data_weight : how often each datum counts, a number or one for each epoch.
-    noise_update : "em", "numerical" or "fixed".
+    noise_update : "em", "numerical" or "fixed"; "auto" holds it where a classification has convolutions.
     noise_every : "minibatch" or "epoch", how often the noise is learned; `partial_fit` does with every minibatch.
     noise_rate : how fast the noise is learned with every minibatch (`Settings.noise_rate`). It counts rows, so that it
         is as fast with any `batch_size`.
@@ -104,6 +112,8 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         self,
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
+        layers: Any = None,
+        input_shape: Sequence[int] | None = None,
         activation: str = "relu",
         preset: str | None = None,
         prior: str = "auto",
@@ -117,7 +127,7 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         groups: Any = None,
         pasp: str = "auto",
         data_weight: Any = "auto",
-        noise_update: str = "em",
+        noise_update: str = "auto",
         noise_every: str = "auto",
         noise_rate: Any = "auto",
         trust: Any = "auto",
@@ -139,6 +149,8 @@ class BaseTDAMP(FittedAttributes, BaseEstimator):
         checkpoint_dir: Any = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
+        self.layers = layers
+        self.input_shape = input_shape
         self.activation = activation
         self.preset = preset
         self.prior = prior

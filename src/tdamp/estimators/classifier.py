@@ -48,6 +48,8 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         self,
         hidden_layer_sizes: Sequence[int] = (64, 64),
         *,
+        layers: Any = None,
+        input_shape: Sequence[int] | None = None,
         activation: str = "relu",
         likelihood: str | None = None,
         preset: str | None = None,
@@ -62,7 +64,7 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         groups: Any = None,
         pasp: str = "auto",
         data_weight: Any = "auto",
-        noise_update: str = "em",
+        noise_update: str = "auto",
         noise_every: str = "auto",
         noise_rate: Any = "auto",
         trust: Any = "auto",
@@ -85,15 +87,16 @@ class TDAMPClassifier(ClassifierMixin, BaseTDAMP):
         checkpoint_dir: Any = None,
     ) -> None:
         super().__init__(
-            hidden_layer_sizes, activation=activation, preset=preset, prior=prior, keep=keep,
-            max_params=max_params, max_multiply_adds=max_multiply_adds, prune_inputs=prune_inputs, pruning=pruning,
+            hidden_layer_sizes, layers=layers, input_shape=input_shape, activation=activation,
+            preset=preset, prior=prior, keep=keep, max_params=max_params,
+            max_multiply_adds=max_multiply_adds, prune_inputs=prune_inputs, pruning=pruning,
             active_threshold=active_threshold, init_active_prob=init_active_prob, groups=groups, pasp=pasp,
             data_weight=data_weight, noise_update=noise_update, noise_every=noise_every,
-            noise_rate=noise_rate, trust=trust, centre_rate=centre_rate, input_dropout=input_dropout, sweeps=sweeps,
-            batch_size=batch_size, max_epochs=max_epochs,
-            early_stopping=early_stopping, validation_fraction=validation_fraction, patience=patience,
-            prediction=prediction, standardize=standardize, random_state=random_state, warm_start=warm_start,
-            devices=devices, verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
+            noise_rate=noise_rate, trust=trust, centre_rate=centre_rate, input_dropout=input_dropout,
+            sweeps=sweeps, batch_size=batch_size, max_epochs=max_epochs, early_stopping=early_stopping,
+            validation_fraction=validation_fraction, patience=patience, prediction=prediction,
+            standardize=standardize, random_state=random_state, warm_start=warm_start, devices=devices,
+            verbose=verbose, callbacks=callbacks, checkpoint_dir=checkpoint_dir,
         )  # fmt: skip
         self.class_weight = class_weight
         self.likelihood = likelihood

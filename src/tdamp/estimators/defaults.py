@@ -9,6 +9,8 @@ import numpy as np
 
 from ..engine import mstep
 from ..engine.settings import Settings
+from ..factors.layers.conv import Conv
+from ..factors.layers.dense import Dense
 
 FEW_ROWS = 20
 """Below this many rows nothing is held out: two or three rows cannot tell one epoch from another."""
@@ -31,6 +33,7 @@ class Choice(NamedTuple):
     hold_out: bool
     memory: tuple[float, float] | None = None  # from the first epoch to the last; None: as data_weight
     learn_base_var: bool = False
+    noise_update: str = "em"
 
 
 HUGE_ROWS = 250_000
@@ -92,6 +95,41 @@ def choose_classes(choice: Choice) -> Choice:
     good.
     """
     return choice._replace(data_weight=CLASSES_WEIGHT, memory=(FIRST_MEMORY, CLASSES_WEIGHT))
+
+
+IMAGES_WEIGHT = 15.0
+IMAGES_MEMORY = 10.0
+"""Epochs, in the end: of a classification with convolutions."""
+
+
+def choose_images(choice: Choice) -> Choice:
+    """What a classification with convolutions does differently, with any number of rows and of layers: as
+    `choose_classes`, and the noise is held where it starts, at one.
+
+    Tried on 20,000 rows of MNIST, two convolutions of 16 and 32 channels and 64 units, batches of 100: after 10 epochs
+    1.25 % of the test rows are wrong, with a log loss of 0.036. The same without rows held out: it ends by itself.
+    """
+    memory = (FIRST_MEMORY, IMAGES_MEMORY)
+    return choice._replace(data_weight=IMAGES_WEIGHT, memory=memory, noise_update="fixed")
+
+
+WIDE_IMAGE, SMALL_IMAGE = 12, 6
+"""Places along the shorter side from which on two convolutions, of five or of three taps, leave three places a side."""
+
+
+def image_layers(shape: tuple[int, ...]) -> tuple[Conv | Dense, ...]:
+    """The hidden layers of `layers="image"` for images or sequences of a shape, channels last.
+
+    Strides take the place of pools, and cost less. The network is the one that
+    `choose_images` was tried with. Smaller images have smaller filters, of which the first reads every place, or one
+    convolution. Images of several channels have twice as many filters: an edge in colour is more than one in grey.
+    """
+    side, more = min(shape[:-1]), 2 if shape[-1] > 1 else 1
+    if side >= WIDE_IMAGE:
+        return Conv(16 * more, 5, stride=2), Conv(32 * more, 5, stride=2), Dense(64)
+    if side >= SMALL_IMAGE:
+        return Conv(16 * more, 3), Conv(32 * more, 3, stride=2), Dense(64)
+    return Conv(16 * more, 3), Dense(64)
 
 
 def counted_once(settings: Settings) -> Settings:

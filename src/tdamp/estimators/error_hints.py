@@ -20,7 +20,7 @@ REMEDIES = (
     (r"Input y contains", "drop these rows"),
     (r"0 sample", "give at least one row"),
     (r"0 feature|at least one array or dtype", "give at least one column"),
-    (r"dim 3", "flatten each sample to a row: a.reshape(len(a), -1)"),
+    (r"dim 3", 'flatten each sample to a row, a.reshape(len(a), -1), or give layers="image"'),
     (r"features, but", "give the columns of the first fit, in its order"),
     (r"feature names should match", "select the columns of the fit: X[list(model.feature_names_in_)]"),
     (r"continuous\.", "predict numbers with TDAMPRegressor, or give labels as text or whole numbers"),

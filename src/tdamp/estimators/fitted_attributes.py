@@ -23,8 +23,9 @@ from ..export.plain import Plain, plain_of
 from ..prediction.relevance import occam
 from ..prediction.samples import Sample, draw
 from ..training.data import check_groups
-from ..training.fitted import Fitted
+from ..training.fitted import Fitted, active_units
 from ..training.pruning_loss import PruningLoss
+from .images import of_columns
 from .parameters import group_ids_of
 
 
@@ -61,8 +62,10 @@ class FittedAttributes(SelectorMixin):
             check_groups(group_ids_of(self, self.network_.widths[0]), self.network_.widths[0]),
         )
         inputs = self.settings_.prune_inputs
-        here = None if ids is None else ids[fitted.inputs]
-        return sum(n_groups(fitted.network, here, inputs)), sum(n_groups(self.network_, ids, inputs))
+        left = [int(mask.sum()) for mask in active_units(fitted.state)]
+        if ids is not None:
+            left[0] = len(np.unique(ids[fitted.inputs]))
+        return sum(left if inputs else left[1:]), sum(n_groups(self.network_, ids, inputs))
 
     @property
     def pruning_loss_(self) -> PruningLoss | None:
@@ -74,7 +77,7 @@ class FittedAttributes(SelectorMixin):
 
     @property
     def active_prob_(self) -> tuple[np.ndarray, ...]:
-        """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0.
+        """P(needed) of every unit of every layer asked for, inputs first; removed ones have 0. Channels are units.
 
         An input's odds are the log-likelihood of the training data that is lost without it, against what its weights
         cost (`prediction/relevance.py`), at even prior odds and with each datum counted once; inputs of one group share
@@ -89,21 +92,22 @@ class FittedAttributes(SelectorMixin):
             probs.append(prob)
         counted = fitted.history[fitted.epoch - 1]["counted"] if fitted.history else 1.0
         ids = group_ids_of(self, self.network_.widths[0])
-        cost = occam(fitted.state, counted, None if ids is None else ids[fitted.inputs])
-        probs[0][fitted.inputs] = expit(self.lost_log_likelihood_[fitted.inputs] - cost)
+        inputs, there = fitted.kept[0], active_units(fitted.state)[0]
+        cost = occam(fitted.state, counted, None if ids is None else ids[inputs])
+        probs[0][inputs] = np.where(there, expit(self.lost_log_likelihood_[inputs] - cost), 0)
         return tuple(probs)
 
     @property
     def feature_active_prob_(self) -> np.ndarray:
-        """P(the input is needed), (n_features_in_,)."""
-        return self.active_prob_[0]
+        """P(the input is needed), (n_features_in_,); of images that of the channel, at each of its places."""
+        return of_columns(self.network_, self.active_prob_[0])
 
     def _get_support_mask(self) -> np.ndarray:
-        """Inputs that are more likely needed than not; if none is, the likeliest."""
-        prob = self.feature_active_prob_
+        """Inputs that are more likely needed than not; if none is, the likeliest. Channels are inputs of images."""
+        prob = self.active_prob_[0]
         mask = prob > 0.5
         mask[np.argmax(prob)] = True
-        return mask
+        return of_columns(self.network_, mask)
 
     def sample_posterior(self, n: int = 1, random_state: Any = None) -> list[Sample]:
         """`n` networks drawn from the posterior; each is callable on rows of X and holds its weights and biases.
@@ -138,7 +142,8 @@ class FittedAttributes(SelectorMixin):
         for layer in fitted.state.layers:
             prob = np.asarray(layer.active_prob)
             masks.append((prob >= min_active_prob) | (np.arange(len(prob)) == prob.argmax()))
-        state, network, index = compact.take(remove(fitted.state, masks), fitted.network, masks, bucket=1)
+        state = remove(fitted.state, masks, fitted.network.layout.rigid)
+        state, network, index = compact.take(state, fitted.network, masks, bucket=1)
         kept_units = tuple(kept[i] for kept, i in zip(fitted.kept, index, strict=True))
         self.fitted_ = replace(fitted, state=state, network=network, kept=kept_units)
         return self
@@ -148,7 +153,7 @@ class FittedAttributes(SelectorMixin):
         y_mean, y_scale = self._y_scales()
         return plain_of(
             self._need_fitted(),
-            n_features=self.network_.widths[0],
+            n_features=self.network_.n_columns,
             x_mean=self.x_mean_,
             x_scale=self.x_scale_,
             y_mean=y_mean,

@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..engine.settings import check_network
-from ..numerics.scaling import identity_scales, scaled
+from ..numerics.scaling import channel_scales, identity_scales, scaled
 from ..selection.refit import REFIT_ROWS, check_search
 from ..selection.streamed import CHUNK_NUMBERS
 from ..sources.source import Source
 from ..sources.spill import MOST_HELD, Known, read, spilling, store
 from ..training.progress import reading
 from . import validation
+from .images import as_table, n_channels
 from .parameters import is_auto, likelihood_of, network_of, of_whole, seed_of, settings_of, with_goal
 from .preprocess import Prepared, check_continues, continued
 
@@ -71,8 +72,16 @@ def _check_parameters(estimator: Any, n_rows: int, continues: bool) -> None:
 def _learn(estimator: Any, known: Known, first: bool) -> None:
     """Columns, and on the `first` fit scales and targets; ValueError for weights that are out of range."""
     validation.check_weights(known.largest_weight, known.x.weight, known.n_rows)
+    as_table(estimator, np.empty((0, known.shape.n_inputs)), reset=first)
     validate_data(estimator, known.shape.example(), reset=first, skip_check_array=True)
     if first:
-        n_inputs, standardize = known.shape.n_inputs, estimator.standardize
-        estimator.x_mean_, estimator.x_scale_ = known.x.input_scales() if standardize else identity_scales(n_inputs)
+        estimator.x_mean_, estimator.x_scale_ = _x_scales(estimator, known)
         estimator._learn_source_targets(known)
+
+
+def _x_scales(estimator: Any, known: Known) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and scale of each column: its own, or those of its channel."""
+    if not estimator.standardize:
+        return identity_scales(known.shape.n_inputs)
+    channels = n_channels(estimator)
+    return known.x.input_scales() if channels is None else channel_scales(known.x.mean, known.x.std, channels)

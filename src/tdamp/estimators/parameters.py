@@ -21,11 +21,12 @@ from ..factors.likelihoods.catalog import LIKELIHOODS
 from ..factors.priors.catalog import PRIORS
 from ..training.data import check_groups
 from . import defaults
+from .images import hidden_layers, network_of_layers
 from .stages import LONG_MEMORY, staged
 
 TUNABLE = (
     "prior", "pruning", "active_threshold", "init_active_prob", "pasp", "data_weight", "noise_every", "noise_rate",
-    "trust", "centre_rate", "input_dropout", "sweeps", "batch_size", "max_epochs", "prediction",
+    "trust", "centre_rate", "input_dropout", "sweeps", "batch_size", "max_epochs", "prediction", "noise_update",
 )  # fmt: skip
 """Parameters that are settings of the engine; where one is "auto" the preset decides, or the size of the data."""
 
@@ -67,8 +68,12 @@ def network_of(estimator: Any, n_inputs: int | None = None, n_targets: int | Non
     """The network that an estimator asks for, once it knows its columns and targets, or with so many."""
     output = likelihood_of(estimator)
     n_outputs = (n_targets or estimator._n_targets()) * output.outputs_per_target
-    widths = (n_inputs or estimator.n_features_in_, *hidden_widths(estimator.hidden_layer_sizes), n_outputs)
     named = None if name_of(output.task, output.noise) == output.name else output.name
+    layers = hidden_layers(estimator)
+    if layers is not None:
+        rest = {"task": output.task, "activation": estimator.activation, "noise": output.noise, "likelihood": named}
+        return network_of_layers(estimator, layers, n_outputs, **rest)
+    widths = (n_inputs or estimator.n_features_in_, *hidden_widths(estimator.hidden_layer_sizes), n_outputs)
     return Network(widths, output.task, estimator.activation, output.noise, named)  # type: ignore[arg-type]
 
 
@@ -90,11 +95,14 @@ def settings_of(
     early = estimator.early_stopping
     chosen = defaults.choose(n_rows, (False if printed else None) if is_auto(early) else bool(early))
     needed = all_needed(estimator.prior) and not printed
-    shallow = network.output.is_calibrated and network.n_layers <= 2 and needed
+    shallow = network.output.is_calibrated and network.n_layers <= 2 and needed and network.is_flat
     if chosen.hold_out and not streams and shallow and n_rows < defaults.HUGE_ROWS:
         chosen = defaults.choose_shallow(chosen, n_rows)
-    if chosen.hold_out and not streams and anneals(estimator, network, n_rows):
-        chosen = defaults.choose_classes(chosen)
+    if not streams and anneals(estimator, network, n_rows):
+        if not network.is_flat:
+            chosen = defaults.choose_images(chosen)
+        elif chosen.hold_out:
+            chosen = defaults.choose_classes(chosen)
     if "data_weight" in explicit:
         explicit["data_weight"] = by_epoch("data_weight", explicit["data_weight"])
     rest = {name: getattr(chosen, name) for name in chosen._fields if name in Settings.__dataclass_fields__}
@@ -106,8 +114,7 @@ def settings_of(
         further["memory"] = tuple(np.geomspace(*chosen.memory, values["max_epochs"]).tolist())
     else:
         further = defaults.deep(network.n_layers, values["data_weight"], values["max_epochs"])
-    named = {"noise_update": estimator.noise_update, "patience": estimator.patience}
-    return Settings(**{**values, **further, **named}), chosen.hold_out
+    return Settings(**{**values, **further, "patience": estimator.patience}), chosen.hold_out
 
 
 LEAST_SHARE = 0.05
@@ -143,10 +150,10 @@ def of_whole(estimator: Any, plain: Sequence[Settings]) -> list[Settings]:
 
 
 def anneals(estimator: Any, network: Network, n_rows: int) -> bool:
-    """Whether this is a classification for `defaults.choose_classes`."""
+    """Whether this is a classification for `defaults.choose_classes`, or of images for `defaults.choose_images`."""
     plain = estimator.preset is None and all_needed(estimator.prior)
-    shallow = network.n_layers - 1 < defaults.DEEP_HIDDEN
-    return network.output.has_classes and plain and shallow and defaults.MANY_STEPS <= n_rows < defaults.HUGE_ROWS
+    many = network.n_layers - 1 < defaults.DEEP_HIDDEN and n_rows >= defaults.MANY_STEPS
+    return network.output.has_classes and plain and (many or not network.is_flat) and n_rows < defaults.HUGE_ROWS
 
 
 def check_switches(estimator: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine.network import Network
 from ..engine.settings import Settings, check_network
-from ..numerics.scaling import identity_scales, input_scales, scaled
+from ..numerics.scaling import channel_scales, identity_scales, input_scales, mean_and_std, scaled
 from ..selection.refit import check_search
 from ..training.data import Data
 from ..training.fitted import Fitted
@@ -23,6 +23,7 @@ from ..training.repeats import repeats_by_design, warn_of_copies
 from ..training.stored import Streamed
 from . import validation
 from .defaults import counted_once
+from .images import n_channels
 from .parameters import anneals, is_auto, network_of, of_whole, settings_of, with_goal
 
 MOST_COPIES = 4
@@ -61,7 +62,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Prepared:
     fraction = estimator.validation_fraction if holds_out else None
     if fraction is not None:
         warn_of_copies(data.x, data.y)
-    compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x))
+    compares = is_auto(estimator.data_weight) and anneals(estimator, network, len(data.x)) and network.is_flat
     plain = (settings, *([counted_once(settings)] if compares else []))
     aimed = [aim for one in plain for aim in with_goal(estimator, network, one)]
     whole = of_whole(estimator, plain)
@@ -81,8 +82,7 @@ def prepare_rows(
     """The network, and rows in the engine's units; on the `first` fit the estimator learns scales and classes."""
     X, y, weight = check_rows(estimator, X, y, sample_weight, reset=first)
     if first:
-        standardize = estimator.standardize
-        estimator.x_mean_, estimator.x_scale_ = input_scales(X, weight) if standardize else identity_scales(X.shape[1])
+        estimator.x_mean_, estimator.x_scale_ = _x_scales(estimator, X, weight)
         if len(X) == 1:
             warnings.warn(
                 "X has one row: neither scales nor noise can be learned from it, and predictions are hardly more "
@@ -96,6 +96,14 @@ def prepare_rows(
     check_network(network)
     check_continues(estimator, network, first)
     return network, data
+
+
+def _x_scales(estimator: Any, X: np.ndarray, weight: np.ndarray) -> Scales:
+    """Mean and scale of each column of checked rows: its own, or those of its channel."""
+    if not estimator.standardize:
+        return identity_scales(X.shape[1])
+    channels = n_channels(estimator)
+    return input_scales(X, weight) if channels is None else channel_scales(*mean_and_std(X, weight), channels)
 
 
 def check_rows(

@@ -84,7 +84,7 @@ def sparsity_path(
     if X_test is None:
         X, X_test, y, y_test = _split_off(X, y, test_size, random_state, not isinstance(estimator, TDAMPRegressor))
     codes = np.unique(np.asarray(y_test), return_inverse=True, axis=0)[1].ravel()
-    kinds = kinds_of(np.asarray(X_test, np.float64), codes)
+    kinds = kinds_of(_flat(X_test), codes)
     rows, models, log_scores = [], [], []
     for keep in keeps:
         model = clone(estimator).set_params(keep=keep).fit(X, y)
@@ -133,7 +133,7 @@ def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tu
         raise ValueError(f"test_size={test_size!r}: expected a share of the rows between 0 and 1, such as 0.25")
     with hints():
         X, y = indexable(X, y)
-        numbers = np.asarray(X, np.float64), np.asarray(y, None if classes else np.float64)
+        numbers = _flat(X), np.asarray(y, None if classes else np.float64)
     test = drawn_rows(*numbers, test_size, seed, classes=classes)
     if not test.any():
         raise ValueError(
@@ -141,6 +141,12 @@ def _split_off(X: Any, y: Any, test_size: float, seed: int, classes: bool) -> tu
             "and y_test"
         )
     return tuple(_safe_indexing(a, np.flatnonzero(rows)) for a in (X, y) for rows in (~test, test))
+
+
+def _flat(X: Any) -> np.ndarray:
+    """Rows of numbers, of a table or of images."""
+    numbers = np.asarray(X, np.float64)
+    return numbers if numbers.ndim < 3 else numbers.reshape(len(numbers), -1)
 
 
 def _scores(model: Any, X: Any, y: Any, kinds: np.ndarray) -> dict[str, float]:

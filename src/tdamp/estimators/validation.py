@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from ..training.data import check_finite
 from ..training.outcome import TrainingWarning, users_level
 from .error_hints import LABELS, NUMBERS, ROWS, TABLE, with_hint
+from .images import as_table
 
 LARGEST = 1e300
 """Largest number in X or y: sums and differences of larger ones overflow."""
@@ -49,7 +50,7 @@ def hints() -> Iterator[None]:
 def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, ...]:
     """X, y and weights of a fit; y as numbers for a regression, else as labels of one type."""
     numeric = estimator._task == "regression"
-    X, whole = _table("X", X)
+    X, whole = _table("X", as_table(estimator, X, reset))
     y, whole_y = _table("y", y) if numeric else (labels(y), [])
     with hints():
         X, y = validate_data(
@@ -88,7 +89,7 @@ def check_weights(largest: float, total: float, n_rows: int) -> None:
 
 def new_rows(estimator: Any, X: Any) -> np.ndarray:
     """Rows to predict: X with the columns of the fit."""
-    X, whole = _table("X", X)
+    X, whole = _table("X", as_table(estimator, X, reset=False))
     with hints():
         X = validate_data(estimator, X, dtype=(np.float64, np.float32), reset=False, ensure_all_finite=False)
     _check_numbers("X", X, FILL, whole, getattr(estimator, "feature_names_in_", None))

@@ -105,7 +105,9 @@ def _check_request(stored: dict[str, Any], request: dict[str, Any]) -> None:
 def _server(arrays: Arrays, config: dict[str, Any], estimator: Any) -> Server:
     terms = Terms.from_json(config["terms"])
     widths = terms.network.widths
-    estimator.n_features_in_ = widths[0]
+    estimator.n_features_in_ = terms.network.n_columns
+    if terms.network.input_shape is not None:
+        estimator.input_shape_ = terms.network.input_shape
     if config["feature_names"]:
         estimator.feature_names_in_ = np.asarray(config["feature_names"], object)
     if config["classes"] is not None:

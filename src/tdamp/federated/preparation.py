@@ -19,7 +19,9 @@ from ..engine.settings import Settings
 from ..engine.state import State, start
 from ..estimators import defaults
 from ..estimators.harm import goal_name, harm
+from ..estimators.images import n_channels
 from ..estimators.parameters import group_ids_of, is_auto, kept, likelihood_of, network_of, settings_of
+from ..numerics.scaling import channel_scales
 from ..training.calibration import Calibration
 from ..training.data import check_groups
 from ..training.fitted import Fitted
@@ -59,6 +61,10 @@ def negotiate(
     numbers = sorted(summaries)
     total = merged([summaries[k] for k in numbers])
     scaling = scaling_of(total, estimator.standardize, likelihood_of(estimator).scales_targets)
+    channels = n_channels(estimator)
+    if channels is not None and estimator.standardize:
+        x_mean, x_scale = channel_scales(total.x_mean, total.x_std, channels)
+        scaling = scaling._replace(x_mean=x_mean, x_scale=x_scale)
     estimator.x_mean_, estimator.x_scale_ = scaling.x_mean, scaling.x_scale
     if classes is None:
         estimator.y_mean_, estimator.y_scale_ = scaling.y_mean, scaling.y_scale

@@ -58,6 +58,7 @@ class Terms:
         rule_named(self.aggregation)
         if self.network.input_shape is None:
             self.network.check_dense("a federation has dense layers only so far; tdamp.fit trains others, on one table")
+        self._check_removable()
         for name, kind in (("noise", NoiseAt), ("precision", Precision)):
             choices = get_args(kind)
             if getattr(self, name) not in choices:
@@ -92,6 +93,15 @@ class Terms:
     def noise_at_clients(self) -> bool:
         """Whether clients learn the noise variance themselves; otherwise the server does, from their statistics."""
         return NOISE_AT[self.noise]
+
+    def _check_removable(self) -> None:
+        """Raise ValueError where units may go that stay in the arrays: uploads have what remains, and nothing else."""
+        rigid = set(self.network.layout.rigid) - (set() if self.settings.prune_inputs else {0})
+        if self.settings.prunes and rigid:
+            raise ValueError(
+                "a federation removes neither channels of the data nor units on both ends of a Residual: leave keep "
+                "and budgets out, or use prune_inputs=False and no Residual"
+            )
 
     def _check_printed(self) -> None:
         """Raise ValueError for terms that need the base prior, of which nothing remains where posteriors are priors."""

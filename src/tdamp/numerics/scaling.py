@@ -26,6 +26,17 @@ def input_scales(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np
     return mean, input_scale(mean, std, nonzero_share(values, weight))
 
 
+def channel_scales(mean: np.ndarray, std: np.ndarray, n_channels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each channel over all places, for each column, of those of the columns.
+
+    Columns come place by place, and within a place channel by channel. A constant channel gets scale one.
+    """
+    means, stds = mean.reshape(-1, n_channels), std.reshape(-1, n_channels)
+    middle = means.mean(0)
+    spread = np.hypot.reduce(np.hypot(stds, means - middle), 0) / np.sqrt(len(means))  # squares could overflow
+    return np.tile(middle, len(means)), np.tile(std_or_one(middle, spread), len(means))
+
+
 def nonzero_share(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weighted share of the rows in which each column is not zero."""
     return (weight / weight.sum()) @ (values != 0)

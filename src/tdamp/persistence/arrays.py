@@ -54,7 +54,8 @@ def restore_state(network: Network, prior: str, arrays: Arrays) -> State:
 
 def _untrained(network: Network, prior: str) -> State:
     """A state with the arrays' shapes and types."""
-    x, y = np.zeros((1, network.widths[0]), np.float32), network.output.example_y(network.n_targets)
+    columns = network.columns(np.arange(network.widths[0]))
+    x, y = np.zeros((1, len(columns)), np.float32), network.output.example_y(network.n_targets)
     return init(network, Settings(prior=prior), np.random.default_rng(0), x, y)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engine.network import Network
 from ..engine.settings import Settings, check_network
+from ..factors.layers.catalog import layer_of
 from ..io.errors import ModelFileError
 from ..training.fitted import Fitted
 from ..training.outcome import Outcome
@@ -78,6 +79,8 @@ def load_with_extra(folder: str | Path) -> tuple[Estimator, dict[str, Any]]:
 def _restore(arrays: Arrays, config: dict[str, Any]) -> Estimator:
     form = FORMS[config["estimator"]]
     estimator = form.kind(**_tuples(config["params"]))
+    if isinstance(estimator.layers, tuple):
+        estimator.layers = tuple(map(layer_of, estimator.layers))
     network, asked = _network(config["network"]), _network(config["asked"])
     if network.task != form.task or asked.task != form.task or network.n_layers != asked.n_layers:
         raise ModelFileError("the networks in config.json do not belong to the estimator")
@@ -98,7 +101,9 @@ def _restore(arrays: Arrays, config: dict[str, Any]) -> Estimator:
     estimator.network_ = asked
     estimator.n_rows_ = _count("n_rows", config["n_rows"])
     estimator.settings_ = settings
-    estimator.n_features_in_ = asked.widths[0]
+    estimator.n_features_in_ = asked.n_columns
+    if asked.input_shape is not None:
+        estimator.input_shape_ = asked.input_shape
     _restore_feature_names(estimator, config["feature_names"])
     for name in form.arrays:
         setattr(estimator, name, _scale(name, arrays[name], asked))
@@ -157,8 +162,8 @@ def _restore_feature_names(estimator: Estimator, stored: Any) -> None:
 
 
 def _scale(name: str, values: np.ndarray, asked: Network) -> np.ndarray:
-    """One number for each target, where the name begins with y, or for each input."""
-    length = asked.n_targets if name.startswith("y") else asked.widths[0]
+    """One number for each target, where the name begins with y, for each column (x) or for each input."""
+    length = {"x": asked.n_columns, "y": asked.n_targets}.get(name[0], asked.widths[0])
     if values.shape != (length,) or not np.isfinite(values).all():
         raise ModelFileError(f"{name} does not fit the network")
     if name.endswith("scale_") and not (values > 0).all():
@@ -188,6 +193,8 @@ def _json(value: Any) -> Any:
     """The value as JSON can hold it; numbers that are not finite and foreign objects become None."""
     if isinstance(value, np.ndarray | list | tuple):
         return [_json(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _json(asdict(value))
     if isinstance(value, dict):
         return {str(key): _json(item) for key, item in value.items()}
     if isinstance(value, np.generic):

@@ -17,7 +17,7 @@ from ..engine.network import Network
 from ..engine.predict import Affine, plain_outputs
 from ..engine.state import State
 from ..engine.turbo import row_probs
-from ..factors.priors.base import rows_of
+from ..factors.priors.base import rows_of, to_units
 
 MOST_ROWS = 1000
 """Rows that are used: their sum stands for all rows."""
@@ -67,7 +67,7 @@ def occam(state: State, counted: float, ids: np.ndarray | None = None) -> np.nda
     layer: Any = jax.device_get(state.layers[0])
     var, base = layer.weight.var.astype(np.float64), float(layer.base_var)
     narrowed = np.maximum(base / np.where(var > 0, var, base) - 1, 0) / counted
-    cost: Any = 0.5 * np.log1p(narrowed).sum(1)
+    cost: Any = to_units(0.5 * np.log1p(narrowed).sum(1), len(layer.offset))
     if ids is None:
         return cost
     _, group = np.unique(ids, return_inverse=True)

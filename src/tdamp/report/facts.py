@@ -108,6 +108,8 @@ class Facts:
     epoch: whose posterior it is, counted from 1; None is the last.
     groups: those left and those there were of what `keep` counts, where units were to go.
     pruning: what pruning costs on rows not trained on, where it was judged.
+    n_pixels: numbers of a row of held.x where the inputs are channels of images; None: one for each input.
+    n_params: weights and biases, asked for and left; None: those of dense layers of these widths.
     frontier: models along a sparsity path: keep, units, params, error or rmse, log_score, calibration_error; and, where
         known, error_se or rmse_se and log_score_se, lost and lost_se against the best model, names of removed columns.
     """
@@ -131,6 +133,8 @@ class Facts:
     epoch: int | None = None
     pruning: PruningLoss | None = None
     groups: tuple[int, int] | None = None
+    n_pixels: int | None = None
+    n_params: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for facts that contradict each other."""
@@ -149,8 +153,9 @@ class Facts:
             raise ValueError("active_prob: expected probabilities between 0 and 1")
         if self.feature_names and len(self.feature_names) != self.widths[0]:
             raise ValueError(f"{len(self.feature_names)} feature_names: expected {self.widths[0]}, one for each input")
-        if self.image_shape is not None and prod(self.image_shape) != self.widths[0]:
-            raise ValueError(f"image_shape {self.image_shape}: expected (height, width) of {self.widths[0]} pixels")
+        pixels = self.n_pixels or self.widths[0]
+        if self.image_shape is not None and prod(self.image_shape) != pixels:
+            raise ValueError(f"image_shape {self.image_shape}: expected (height, width) of {pixels} pixels")
         if self.classes is not None and len(self.classes) != self.widths[-1]:
             raise ValueError(f"{len(self.classes)} classes: expected {self.widths[-1]}, one for each output")
         if self.epoch is not None and not 1 <= self.epoch <= len(self.history):
@@ -160,8 +165,9 @@ class Facts:
 
     def _check_held(self, held: Held) -> None:
         CHECKS[self.task](held, self.widths[-1])
-        if held.x is not None and held.x.shape[1] != self.widths[0]:
-            raise ValueError(f"held.x has {held.x.shape[1]} columns: expected {self.widths[0]}, one for each input")
+        columns = self.n_pixels or self.widths[0]
+        if held.x is not None and held.x.shape[1] != columns:
+            raise ValueError(f"held.x has {held.x.shape[1]} columns: expected {columns}, one for each input")
 
     def feature(self, at: int) -> str:
         """Name of an input."""

@@ -82,7 +82,7 @@ def size(facts: Facts) -> Line:
 
 def details(facts: Facts) -> list[Line]:
     """The other numbers: rows, shape, size, noise, time."""
-    before, after = n_params(facts.widths), n_params(facts.widths_left)
+    before, after = facts.n_params or (n_params(facts.widths), n_params(facts.widths_left))
     shape, left = (DASH.join(map(str, widths)) for widths in (facts.widths, facts.widths_left))
     lines = [
         Line("Training rows", f"{facts.n_rows:,}", "rows that the model has learned from"),

@@ -42,13 +42,31 @@ class AverageRule(AggregationRule):
             groups = round.group_of if l == 0 else None
             weight = self.combine([_groups(layer, belief.weight, groups) for belief in each], shares)
             bias = self.combine([_single(layer, belief.bias) for belief in each], shares)
-            new = layer._replace(weight=weight.slab, bias=on_host(bias.slab.mean[:, 0], bias.slab.var[:, 0]))
+            slab = _by_row(weight.slab, np.shape(layer.weight.mean))
+            new = layer._replace(weight=slab, bias=on_host(bias.slab.mean[:, 0], bias.slab.var[:, 0]))
             layers.append(new if self.keeps_offsets else _with_logits(new, weight.logit, bias.logit, groups))
         return Aggregate(layers, memory)
 
 
 def _groups(layer: Layer, slab: Moments, group_of: Any) -> SpikeSlab:
-    return SpikeSlab(np.asarray(priors.group_logit(layer.offset, slab, layer.base_var, group_of)), slab)
+    logit = np.asarray(priors.group_logit(layer.offset, slab, layer.base_var, group_of))
+    return SpikeSlab(logit, _by_unit(slab, len(layer.offset)))
+
+
+def _by_unit(slab: Moments, n_units: int) -> Moments:
+    """A table of weights with a row for each unit, all its taps side by side."""
+    if len(slab.mean) == n_units:
+        return slab
+    parts = (np.asarray(part).reshape(-1, n_units, part.shape[1]) for part in slab)
+    return on_host(*(part.transpose(1, 0, 2).reshape(n_units, -1) for part in parts))
+
+
+def _by_row(slab: Moments, shape: tuple[int, ...]) -> Moments:
+    """What `_by_unit` was given, of this shape."""
+    if np.shape(slab.mean) == shape:
+        return slab
+    parts = (np.asarray(part).reshape(len(part), -1, shape[1]) for part in slab)
+    return on_host(*(part.transpose(1, 0, 2).reshape(shape) for part in parts))
 
 
 def _single(layer: Layer, slab: Moments) -> SpikeSlab:
@@ -59,7 +77,9 @@ def _single(layer: Layer, slab: Moments) -> SpikeSlab:
 
 def _with_logits(layer: Any, logit: np.ndarray, bias_logit: np.ndarray, group_of: Any) -> Layer:
     """The layer with offsets that give these log-odds."""
-    offset = logit - np.asarray(priors.evidence(layer.weight, layer.base_var, group_of), np.float64)
+    offset = logit - np.asarray(
+        priors.group_logit(np.zeros_like(layer.offset), layer.weight, layer.base_var, group_of), np.float64
+    )
     bias_offset = bias_logit - np.asarray(spike_slab.evidence(layer.bias, layer.bias_base_var), np.float64)
     dtype = np.asarray(layer.offset).dtype
     return layer._replace(offset=offset.astype(dtype), bias_offset=bias_offset.astype(dtype))

@@ -18,7 +18,7 @@ BARS = 15
 
 def pictures(facts: Facts) -> list[Picture]:
     """Inputs, hidden units if there are any, and the path if it was given."""
-    drawn = [input_image(facts) if facts.image_shape else input_bars(facts)]
+    drawn = [input_image(facts) if facts.image_shape and facts.n_pixels is None else input_bars(facts)]
     if len(facts.active_prob) > 1:
         drawn.append(hidden(facts))
     if frontier_rows(facts):
