@@ -53,7 +53,8 @@ def e_step(plan: Plan, knobs: Knobs, group_of: Groups, state: State, segment: Se
     def body(i: Array, done: Step) -> Step:
         state, *sums = done
         index = order[i]
-        rows = damp.drop_inputs(knobs, state.layers[0].centre, x[index], index[0]) if plan.drops_inputs else x[index]
+        centre = state.layers[0].centre if plan.network.is_flat else jnp.zeros((), x.dtype)
+        rows = damp.drop_inputs(knobs, centre, x[index], index[0]) if plan.drops_inputs else x[index]
         batch = Minibatch(rows, y[index], weight[index] * present[i].astype(weight.dtype))
         state, *more = minibatch_step(plan, knobs, group_of, state, batch, anchors)
         return state, *add(tuple(sums), tuple(more))

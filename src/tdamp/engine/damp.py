@@ -231,11 +231,9 @@ def infer(
 def drop_inputs(knobs: Knobs, centre: Array, x: Array, minibatch: Array) -> Array:
     """Each input of each row set to zero with probability `input_dropout`, the others made larger to keep the mean.
 
-    The rows are centred, and zero is that of the data; images are as they are. What is dropped follows from the epoch
-    and the minibatch.
+    `centre` has been taken off the rows, and zero is that of the data. What is dropped follows from the epoch and the
+    minibatch.
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), knobs.epoch), minibatch)
     keep = 1 - knobs.input_dropout
-    if centre.shape != x.shape[1:]:  # nothing is taken off images
-        centre = jnp.zeros((), x.dtype)
     return jnp.where(jax.random.bernoulli(key, keep, x.shape), (x + centre) / keep, 0) - centre
