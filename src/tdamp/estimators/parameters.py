@@ -69,7 +69,7 @@ def network_of(estimator: Any, n_inputs: int | None = None, n_targets: int | Non
     output = likelihood_of(estimator)
     n_outputs = (n_targets or estimator._n_targets()) * output.outputs_per_target
     named = None if name_of(output.task, output.noise) == output.name else output.name
-    layers = hidden_layers(estimator)
+    layers = None if estimator.layers is None else hidden_layers(estimator)
     if layers is not None:
         rest = {"task": output.task, "activation": estimator.activation, "noise": output.noise, "likelihood": named}
         return network_of_layers(estimator, layers, n_outputs, **rest)

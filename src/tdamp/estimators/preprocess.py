@@ -102,7 +102,7 @@ def _x_scales(estimator: Any, X: np.ndarray, weight: np.ndarray) -> Scales:
     """Mean and scale of each column of checked rows: its own, or those of its channel."""
     if not estimator.standardize:
         return identity_scales(X.shape[1])
-    channels = n_channels(estimator)
+    channels = None if estimator.layers is None else n_channels(estimator)
     return input_scales(X, weight) if channels is None else channel_scales(*mean_and_std(X, weight), channels)
 
 

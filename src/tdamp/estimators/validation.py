@@ -50,7 +50,8 @@ def hints() -> Iterator[None]:
 def checked(estimator: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[np.ndarray, ...]:
     """X, y and weights of a fit; y as numbers for a regression, else as labels of one type."""
     numeric = estimator._task == "regression"
-    X, whole = _table("X", as_table(estimator, X, reset))
+    of_tables = estimator.layers is None and estimator.input_shape is None and not hasattr(estimator, "input_shape_")
+    X, whole = _table("X", X if of_tables else as_table(estimator, X, reset))
     y, whole_y = _table("y", y) if numeric else (labels(y), [])
     with hints():
         X, y = validate_data(
