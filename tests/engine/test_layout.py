@@ -31,7 +31,7 @@ mean_outputs = jax.jit(predict.mean_outputs, static_argnums=0)
 SHAPE = (8, 6, 2)
 EDGES = FixedFilter(weights=np.random.default_rng(3).normal(size=(3, 3, 2, 4)), activation="relu")
 CNN = (Conv(4, 3, stride=2), Conv(5, 3), Dense(6), Dense(3))
-RESIDUAL = (Conv(4, 3), AvgPool(2), Residual((Conv(6, 3), Conv(4, 3))), Conv(5, 3), Residual([Conv(5, 1)]), Dense(3))
+RESIDUAL = (Conv(4, 3), AvgPool(2), Residual([Conv(6, 3), Conv(4, 1)]), Dense(3))
 KINDS = {"cnn": CNN, "residual": RESIDUAL, "pool first": (AvgPool(2), Dense(5), Dense(3)), "filters": (EDGES, *CNN)}
 
 
@@ -56,8 +56,8 @@ def test_places() -> None:
     assert network.tables == ((18, 4), (36, 5), (60, 6), (6, 3))  # 8 x 6 places become 4 x 3
     assert network.n_params == 18 * 4 + 4 + 36 * 5 + 5 + 60 * 6 + 6 + 18 + 3
     assert network.n_multiply_adds == 12 * (18 * 4) + 12 * (36 * 5) + 60 * 6 + 18
-    assert network_of("residual").widths == (2, 4, 6, 4, 5, 5, 3)
-    assert [place.skip for place in network_of("residual").places] == [None, None, 1, None, 4, None]
+    assert network_of("residual").widths == (2, 4, 6, 4, 3)
+    assert [place.skip for place in network_of("residual").places] == [None, None, 1, None]
     assert network_of("filters").widths == (4, 4, 5, 6, 3)
     assert (
         network_of("filters").n_multiply_adds - replace(network_of("cnn"), widths=(4, 4, 5, 6, 3)).n_multiply_adds

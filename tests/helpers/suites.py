@@ -41,6 +41,7 @@ CORE = {
 """Folders, modules and tests, by their paths below tests/."""
 
 SLOWER = {
+    "engine/test_layout.py::test_compaction",
     "engine/test_layout.py::test_it_learns",
     "engine/test_layout.py::test_pruned_to_a_goal",
     "engine/test_ranking.py::test_each_datum_counts_once",
