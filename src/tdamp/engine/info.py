@@ -14,7 +14,7 @@ class Clips(NamedTuple):
 
     negative_prec: Array  # a score_prec < 0 (a factor that is not log-concave), clipped to 0
     excess_prec: Array  # a score_prec > 1 / var, clipped
-    self_coupling: Array  # BiG-AMP self-coupling < 0, floored at 0
+    self_coupling: Array  # BiG-AMP self-coupling, or a sum of signed precisions, floored at 0
     min_var: Array  # a forward variance below its floor
     restrained: Array  # a layer's step was held back by the trust region
 

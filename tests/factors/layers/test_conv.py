@@ -140,7 +140,9 @@ def test_floored_sums() -> None:
         conv.input_adjoint(signed.prec, w.mean**2, u.mean),
     )
     assert (raw_w < 0).any() and (raw_w > 0).any() and (raw_u < 0).any() and (raw_u > 0).any()
-    np.testing.assert_allclose(conv.to_weight(u, w, signed, True, True)[0].prec, np.maximum(raw_w, 0))
+    to_weight, count = conv.to_weight(u, w, signed, True, True)
+    np.testing.assert_allclose(to_weight.prec, np.maximum(raw_w, 0))
+    assert count == (raw_w < 0).sum() and conv.to_input(u, w, signed, True, True)[1] == (raw_u < 0).sum()
     message = conv.to_input(u, w, signed, True, True)[0]
     np.testing.assert_allclose(message.prec, np.maximum(raw_u, 0))
     np.testing.assert_allclose(

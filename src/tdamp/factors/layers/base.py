@@ -131,10 +131,11 @@ class Linear:
         The clip: prec - u_var' s_prec is a difference of estimates and is floored at 0 (BiG-AMP's gain clip).
         `floored`: the scores' precisions may be negative, and their sum is floored at 0.
         """
-        prec = _sum(self.weight_adjoint(u.mean * u.mean, score.prec, w.mean), floored)
+        raw = self.weight_adjoint(u.mean * u.mean, score.prec, w.mean)
+        prec = _sum(raw, floored)
         pull = self.weight_adjoint(u.mean, score.score, w.mean)
         if u.var is None or fresh:
-            return Score(pull, prec), jnp.zeros((), jnp.int32)
+            return Score(pull, prec), _floors(raw, floored)
         coupling, clipped = _coupling(prec - self.weight_adjoint(u.var, score.prec, w.mean))
         return Score(pull + w.mean * (coupling - prec), prec), clipped
 
@@ -147,16 +148,22 @@ class Linear:
         self, u: Moments, w: Moments, score: Score, fresh: bool, floored: bool = False
     ) -> tuple[Message, Array]:
         """u_bwd, and how often the self-coupling clip acted; `fresh` and `floored` as in `to_weight`."""
-        prec = _sum(self.input_adjoint(score.prec, w.mean * w.mean, u.mean), floored)
+        raw = self.input_adjoint(score.prec, w.mean * w.mean, u.mean)
+        prec = _sum(raw, floored)
         shift = self.input_adjoint(score.score, w.mean, u.mean)
         if fresh:
-            return Message(shift + u.mean * prec, prec), jnp.zeros((), jnp.int32)
+            return Message(shift + u.mean * prec, prec), _floors(raw, floored)
         coupling, clipped = _coupling(prec - self.input_adjoint(score.prec, w.var, u.mean))
         return Message(shift + u.mean * coupling, prec), clipped
 
 
 def _sum(prec: Array, floored: bool) -> Array:
     return jnp.maximum(prec, 0) if floored else prec
+
+
+def _floors(raw: Array, floored: bool) -> Array:
+    """How many sums were floored."""
+    return jnp.sum(raw < 0, dtype=jnp.int32) if floored else jnp.zeros((), jnp.int32)
 
 
 def _coupling(raw: Array) -> tuple[Array, Array]:

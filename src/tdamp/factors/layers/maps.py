@@ -94,7 +94,7 @@ class AvgPool(Map):
 
     def __post_init__(self) -> None:
         """Refuse a window that is none."""
-        if not isinstance(self.size, int) or self.size < 1:
+        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
             raise ValueError(f"AvgPool(size={self.size!r}): expected a whole number of at least 1")
 
     def places(self, before: Places) -> Places:
